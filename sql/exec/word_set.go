@@ -1,28 +1,33 @@
 package exec
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
+
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // wordSet is a set of words: a bitmap for those that are close together, and a table for
 // the others.
 type wordSet struct {
-	table wordTable
 	// Bit n of the bitmap is word base + n<<shift. The base is a multiple of 64<<shift.
 	base   int64
-	shift  int
 	bitmap []uint64
+	shift  int
+	table  farWords
 	count  int // in the bitmap
 	// far is how many words of the last batch were not in the bitmap's range.
 	far   int
-	touch uint32
+	touch int64
 }
 
 const (
-	// bitsPerWord is how many bits a bitmap may have for each word of the set: a fraction
-	// of the memory of a table.
+	// bitsPerWord is how many bits a bitmap may have for each word of the set: no more
+	// than half of the memory of a table.
 	bitsPerWord = 64
 	// Sets of fewer than fewWords have no bitmap.
 	fewWords = 512
@@ -73,9 +78,9 @@ const bigTable = 1 << 13
 // reach reads where the words are in the table, so that the processor waits for its
 // memory once and not word after word.
 func (s *wordSet) reach(words []int64, rows []uint16) {
-	mask, sum := len(s.table.slots)-1, uint32(0)
+	mask, sum := len(s.table.slots)-1, int64(0)
 	for _, i := range rows {
-		sum += s.table.slots[int(hashWord(words[i])>>s.table.shift)&mask].id
+		sum += s.table.slots[int(hashWord(words[i])>>s.table.shift)&mask]
 	}
 	s.touch = sum
 }
@@ -86,8 +91,7 @@ func (s *wordSet) insertFar(k int64) bool {
 	if 2*s.table.n >= len(s.table.slots) && s.widen() {
 		return s.insert(k)
 	}
-	_, isNew := s.table.insert(k, 0)
-	return isNew
+	return s.table.insert(k)
 }
 
 // widen lets the bitmap take words of the table, which is full. It reports false where
@@ -128,7 +132,7 @@ func (s *wordSet) widen() bool {
 // move makes a bitmap from one bit to another, which has all words of the one before.
 func (s *wordSet) move(low, high int64, shift int) {
 	old := *s
-	s.table, s.count, s.base, s.shift = wordTable{}, 0, low<<shift, shift
+	s.table, s.count, s.base, s.shift = farWords{}, 0, low<<shift, shift
 	s.bitmap = make([]uint64, (uint64(high)-uint64(low))/64+1)
 	if len(old.bitmap) > 0 && old.shift == shift {
 		copy(s.bitmap[s.bit(old.base)/64:], old.bitmap)
@@ -139,7 +143,7 @@ func (s *wordSet) move(low, high int64, shift int) {
 			s.bitmap[at>>6] |= 1 << (at & 63)
 			s.count++
 		} else {
-			s.table.insert(k, 0)
+			s.table.insert(k)
 		}
 		return nil
 	})
@@ -147,15 +151,15 @@ func (s *wordSet) move(low, high int64, shift int) {
 
 // middle are the words between which nine of ten of a sample are, and the number of low
 // bits that all of the sample have as zeros.
-func (t *wordTable) middle() (low, high int64, zeros int) {
+func (t *farWords) middle() (low, high int64, zeros int) {
 	const most = 1024
 	step := len(t.slots)/most + 1
 	sample := make([]int64, 0, most)
 	var union int64
 	for i := 0; i < len(t.slots); i += step {
-		if t.slots[i].id != 0 {
-			sample = append(sample, t.slots[i].key)
-			union |= t.slots[i].key
+		if k := t.slots[i]; k != 0 {
+			sample = append(sample, k)
+			union |= k
 		}
 	}
 	if len(sample) == 0 {
@@ -175,13 +179,144 @@ func (s *wordSet) each(fn func(k int64) error) error {
 			}
 		}
 	}
-	for _, slot := range s.table.slots {
-		if slot.id == 0 {
+	if s.table.zero {
+		if err := fn(0); err != nil {
+			return err
+		}
+	}
+	for _, k := range s.table.slots {
+		if k == 0 {
 			continue
 		}
-		if err := fn(slot.key); err != nil {
+		if err := fn(k); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// farWords is a set of words by hash: open addressing with linear probing, at most half
+// full. An empty slot is 0, so that 0 is apart.
+type farWords struct {
+	slots []int64
+	shift uint
+	n     int
+	zero  bool
+}
+
+func (t *farWords) size() int64 { return int64(len(t.slots)) * 8 }
+
+func (t *farWords) insert(k int64) bool {
+	if k == 0 {
+		if t.zero {
+			return false
+		}
+		t.zero = true
+		t.n++
+		return true
+	}
+	if 2*t.n >= len(t.slots) {
+		t.grow()
+	}
+	mask := len(t.slots) - 1
+	for i := int(hashWord(k) >> t.shift); ; i++ {
+		switch s := &t.slots[i&mask]; *s {
+		case k:
+			return false
+		case 0:
+			*s = k
+			t.n++
+			return true
+		}
+	}
+}
+
+func (t *farWords) grow() {
+	old := t.slots
+	t.slots = make([]int64, max(8, 2*len(old)))
+	t.shift = uint(64 - bits.TrailingZeros(uint(len(t.slots))))
+	mask := len(t.slots) - 1
+	for _, k := range old {
+		if k == 0 {
+			continue
+		}
+		i := int(hashWord(k) >> t.shift)
+		for t.slots[i&mask] != 0 {
+			i++
+		}
+		t.slots[i&mask] = k
+	}
+}
+
+// groupedWords are sets of words by group. The keys that they stand for are those of a
+// keyEncoder for a group's number and a word.
+type groupedWords struct {
+	sets []wordSet
+	held int64 // bytes
+}
+
+const wordSetBytes = int64(unsafe.Sizeof(wordSet{}))
+
+// insert reports whether k is new in group g.
+func (s *groupedWords) insert(g int, k int64) bool {
+	if g >= len(s.sets) {
+		before := cap(s.sets)
+		s.sets = growTo(s.sets, g+1)
+		s.held += int64(cap(s.sets)-before) * wordSetBytes
+	}
+	set := &s.sets[g]
+	before := set.size()
+	isNew := set.insert(k)
+	s.held += set.size() - before
+	return isNew
+}
+
+// groupKeyBytes is the length of a key.
+const groupKeyBytes = groupPrefix + 9
+
+func appendGroupKey(dst []byte, g int, k int64) []byte {
+	dst = binary.LittleEndian.AppendUint64(append(dst, 1), uint64(g))
+	return binary.LittleEndian.AppendUint64(append(dst, 1), uint64(k))
+}
+
+func (s *groupedWords) insertKey(key []byte) {
+	s.insert(int(binary.LittleEndian.Uint64(key[1:])), int64(binary.LittleEndian.Uint64(key[groupPrefix+1:])))
+}
+
+// items is the list of group g's words, as distinctAcc saves it.
+func (s *groupedWords) items(g int) (list []byte) {
+	if g >= len(s.sets) {
+		return nil
+	}
+	var room [groupKeyBytes]byte
+	_ = s.sets[g].each(func(k int64) error {
+		list = appendItem(list, appendGroupKey(room[:0], g, k)[groupPrefix:])
+		return nil
+	})
+	return list
+}
+
+// keys calls fn with all keys.
+func (s *groupedWords) keys(fn func(col *vec.Vec, n int) error) error {
+	col, n := vec.New(value.KindBytes), 0
+	var room [groupKeyBytes]byte
+	for g := range s.sets {
+		err := s.sets[g].each(func(k int64) error {
+			col.Bytes[n] = col.Own(appendGroupKey(room[:0], g, k))
+			if n++; n < vec.MaxRows {
+				return nil
+			}
+			err := fn(col, n)
+			n = 0
+			col.Init(col.Kind, vec.MaxRows)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fn(col, n)
 }

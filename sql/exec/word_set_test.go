@@ -1,13 +1,17 @@
 package exec
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand"
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/testflag"
+	"github.com/sqlots/sqlots/schema"
+	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // wordStreams are words in the orders and distances in which columns have them.
@@ -113,5 +117,89 @@ func BenchmarkWordSet(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 		})
+	}
+}
+
+// TestGroupedWords compares with a map, and with what keys and items give.
+func TestGroupedWords(t *testing.T) {
+	r := rand.New(rand.NewSource(int64(testflag.Seed(1))))
+	env := &Env{}
+	enc := env.newKeyEncoder([]schema.Type{types.BigInt, types.BigInt})
+	for _, groups := range []int{1, 3, 500} {
+		var s, again groupedWords
+		met := map[string]bool{}
+		cols := []*vec.Vec{vec.NewSized(value.KindInt, 1), vec.NewSized(value.KindInt, 1)}
+		for range 20000 {
+			g, k := r.Intn(groups), r.Int63n(3000)-1000
+			cols[0].I64[0], cols[1].I64[0] = int64(g), k
+			key := string(enc.append(nil, cols, 0))
+			if isNew := s.insert(g, k); isNew == met[key] {
+				t.Fatalf("%d of group %d is new: %v", k, g, isNew)
+			}
+			met[key] = true
+		}
+		n := 0
+		err := s.keys(func(col *vec.Vec, rows int) error {
+			for _, key := range col.Bytes[:rows] {
+				if !met[string(key)] {
+					return fmt.Errorf("key %x was not inserted", key)
+				}
+				again.insertKey(key)
+				n++
+			}
+			return nil
+		})
+		if err != nil || n != len(met) {
+			t.Fatalf("%d groups: %d keys of %d, %v", groups, n, len(met), err)
+		}
+		for g := range groups {
+			for list := s.items(g); len(list) > 0; {
+				item, rest, err := nextItem(list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				list = rest
+				key := appendGroupKey(nil, g, 0)[:groupPrefix]
+				if key = append(key, item...); !met[string(key)] || again.insert(g, int64(binary.LittleEndian.Uint64(key[groupPrefix+1:]))) {
+					t.Fatalf("item %x of group %d", item, g)
+				}
+				n--
+			}
+		}
+		if n != 0 {
+			t.Fatalf("%d groups: %d keys are no items", groups, n)
+		}
+	}
+}
+
+// BenchmarkGroupedWords compares with a table of keys, for two million words of a million.
+func BenchmarkGroupedWords(b *testing.B) {
+	const n = 2 << 20
+	for _, groups := range []int64{10, 1000, 100000} {
+		g, k := vec.New(value.KindInt), vec.New(value.KindInt)
+		fill := func(at int) {
+			for i := range vec.MaxRows {
+				g.I64[i] = int64(hashWord(int64(at+i)+1<<40)>>20) % groups
+				k.I64[i] = int64(hashWord(int64(at+i)) >> 20 % 1000000)
+			}
+		}
+		ts := []schema.Type{types.BigInt, types.BigInt}
+		kinds := []value.Kind{value.KindInt, value.KindInt}
+		for _, byGroup := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d groups/sets %v", groups, byGroup), func(b *testing.B) {
+				var size int64
+				for b.Loop() {
+					d := (&Env{}).newDedup(nil, nil, ts, kinds)
+					d.byGroup = byGroup
+					for at := 0; at < n; at += vec.MaxRows {
+						fill(at)
+						d.insert([]*vec.Vec{g, k}, identity[:vec.MaxRows])
+					}
+					size = d.bytes()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+				b.ReportMetric(float64(size)/n, "bytes/row")
+			})
+		}
 	}
 }
