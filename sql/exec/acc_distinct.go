@@ -56,6 +56,7 @@ func newDistinctAcc(env *Env, inner accumulator, a *expr.Agg, grouped bool) *dis
 		kinds = append(kinds, value.KindInt)
 	}
 	d.dedup = env.newDedup(nil, nil, ts, kinds)
+	d.dedup.byGroup = grouped && len(ts) == 2 && vec.ClassOf(types.KindOf(ts[1])) == vec.ClassWord
 	return d
 }
 
@@ -166,6 +167,10 @@ const groupPrefix = 9
 func (d *distinctAcc) save(g int, cols []*vec.Vec, i int) {
 	n := len(cols) - 1
 	d.inner.save(g, cols[:n], i)
+	if d.dedup.byGroup {
+		cols[n].Bytes[i] = cols[n].Own(d.dedup.groups.items(g))
+		return
+	}
 	keys := d.dedup.table.bytes.keys
 	if d.byGroup.heads == nil {
 		ids := make([]uint32, len(keys))

@@ -21,10 +21,15 @@ type dedup struct {
 	// rows are added.
 	total func() int64
 
-	table  keyTable
-	hasher keyHasher
-	ids    []uint32
-	fresh  []uint16
+	table keyTable
+	words wordSet // the keys but NULL where they are words; table has none then
+	// groups are the words of each group where keys are a group's number and a word that
+	// is not NULL; table has none then. byGroup says so.
+	byGroup bool
+	groups  groupedWords
+	hasher  keyHasher
+	ids     []uint32
+	fresh   []uint16
 
 	depth      int
 	seen, rows []*spill.Rows // by partition, after spilling
@@ -50,12 +55,15 @@ func (d *dedup) held() int64 {
 }
 
 func (d *dedup) bytes() int64 {
-	n := d.table.size() + heldRows(d.seen, d.rows)
+	n := d.inMemory() + heldRows(d.seen, d.rows)
 	if d.rd != nil {
 		n += d.rd.Held()
 	}
 	return n
 }
+
+// inMemory are the bytes of the keys in memory.
+func (d *dedup) inMemory() int64 { return d.table.size() + d.words.size() + d.groups.held }
 
 // onDisk reports that rows are spilled.
 func (d *dedup) onDisk() bool { return d.rows != nil }
@@ -79,7 +87,7 @@ func (d *dedup) fit(n int64) error {
 	if err != nil || ok {
 		return err
 	}
-	if d.rd != nil && d.table.size() < d.sp.worth() {
+	if d.rd != nil && d.inMemory() < d.sp.worth() {
 		d.acct.must(n) // cutting so little again would give nothing
 		return nil
 	}
@@ -88,8 +96,80 @@ func (d *dedup) fit(n int64) error {
 
 func (d *dedup) insert(cols []*vec.Vec, rows []uint16) []uint16 {
 	d.fresh = d.fresh[:0]
+	if d.table.word {
+		d.insertWords(cols[0], rows)
+		return d.fresh
+	}
+	if d.byGroup {
+		for _, i := range rows {
+			if d.groups.insert(int(cols[0].I64[i]), cols[1].I64[i]) {
+				d.fresh = append(d.fresh, i)
+			}
+		}
+		return d.fresh
+	}
 	d.ids = d.table.insert(cols[:len(d.types)], rows, d.ids[:0], func(i uint16) { d.fresh = append(d.fresh, i) })
 	return d.fresh
+}
+
+func (d *dedup) insertWords(v *vec.Vec, rows []uint16) {
+	if !v.Nulls.Any() {
+		d.fresh = d.words.insertRows(v.I64, rows, d.fresh)
+		return
+	}
+	for _, i := range rows {
+		isNew := false
+		if !v.Nulls.IsNull(int(i)) {
+			isNew = d.words.insert(v.I64[i])
+		} else if isNew = d.table.null == none; isNew {
+			d.table.null = 0
+		}
+		if isNew {
+			d.fresh = append(d.fresh, i)
+		}
+	}
+}
+
+// isEmpty reports that no key is in memory.
+func (d *dedup) isEmpty() bool {
+	return d.table.n == 0 && d.words.len() == 0 && d.groups.held == 0 && d.table.null == none
+}
+
+func (d *dedup) reset() {
+	d.table.reset()
+	d.words, d.groups = wordSet{}, groupedWords{}
+}
+
+// keys calls fn with all keys in memory.
+func (d *dedup) keys(fn func(col *vec.Vec, n int) error) error {
+	if d.byGroup {
+		return d.groups.keys(fn)
+	}
+	if !d.table.word {
+		return d.table.keys(func(col *vec.Vec, ids []uint32) error { return fn(col, len(ids)) })
+	}
+	col, n := vec.New(value.KindInt), 0
+	if d.table.null != none {
+		col.Nulls.Set(0)
+		n++
+	}
+	put := func() error {
+		err := fn(col, n)
+		n = 0
+		col.Init(col.Kind, vec.MaxRows)
+		return err
+	}
+	err := d.words.each(func(k int64) error {
+		col.I64[n] = k
+		if n++; n < vec.MaxRows {
+			return nil
+		}
+		return put()
+	})
+	if err != nil || n == 0 {
+		return err
+	}
+	return put()
 }
 
 // insertKey makes an encoded key one that was met.
@@ -99,7 +179,9 @@ func (d *dedup) insertKey(key []byte) error {
 		col.Bytes[0] = key
 		return d.addSeen(col, 1)
 	}
-	if _, fresh := d.table.bytes.insert(key); fresh {
+	if d.byGroup {
+		d.groups.insertKey(key)
+	} else if _, fresh := d.table.bytes.insert(key); fresh {
 		d.table.n++
 	}
 	return nil
@@ -122,18 +204,17 @@ func (d *dedup) spill() error {
 	for i := range d.rows {
 		d.rows[i] = f.NewRows(d.kinds, d.sp.block)
 	}
-	err = d.table.keys(func(col *vec.Vec, ids []uint32) error { return d.addSeen(col, len(ids)) })
-	if err != nil {
+	if err = d.keys(d.addSeen); err != nil {
 		return err
 	}
-	d.table.reset()
+	d.reset()
 	d.acct.kept(d.held())
 	return nil
 }
 
 // relieve is account.relief.
 func (d *dedup) relieve() (bool, error) {
-	if d.onDisk() || d.rd != nil || d.table.n == 0 {
+	if d.onDisk() || d.rd != nil || d.isEmpty() {
 		return false, nil
 	}
 	return true, d.spill()
@@ -183,7 +264,7 @@ func (d *dedup) open(ctx context.Context) (bool, error) {
 	}
 	d.sp.count()
 	d.seen, d.rows = nil, nil
-	d.table.reset()
+	d.reset()
 	for {
 		n := len(d.todo)
 		if n == 0 {
@@ -222,7 +303,17 @@ func (d *dedup) loadSeen(ctx context.Context) error {
 			}
 			continue
 		}
-		d.ids = d.table.insertKeys(b.Cols[0], liveRows(b), d.ids[:0])
+		switch {
+		case d.table.word:
+			d.fresh = d.fresh[:0]
+			d.insertWords(b.Cols[0], liveRows(b))
+		case d.byGroup:
+			for _, i := range liveRows(b) {
+				d.groups.insertKey(b.Cols[0].Bytes[i])
+			}
+		default:
+			d.ids = d.table.insertKeys(b.Cols[0], liveRows(b), d.ids[:0])
+		}
 		if err := d.fit(d.held() + rd.Held()); err != nil {
 			return err
 		}
@@ -243,5 +334,5 @@ func (d *dedup) close() {
 	}
 	d.part.close()
 	d.seen, d.rows, d.todo, d.rd = nil, nil, nil, nil
-	d.table = keyTable{}
+	d.table, d.words, d.groups = keyTable{}, wordSet{}, groupedWords{}
 }

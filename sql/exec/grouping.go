@@ -233,7 +233,7 @@ func (a *aggregation) distincts(fn func(*distinctAcc)) {
 // distinctSize are the bytes of distinct values that can be spilled.
 func (a *aggregation) distinctSize() (n int64) {
 	a.distincts(func(d *distinctAcc) {
-		if !d.dedup.onDisk() && d.dedup.table.n > 0 {
+		if !d.dedup.onDisk() && !d.dedup.isEmpty() {
 			n += d.dedup.bytes()
 		}
 	})
@@ -249,7 +249,7 @@ func (a *aggregation) onDisk() (yes bool) {
 // spillDistinct spills all distinct values.
 func (a *aggregation) spillDistinct() (err error) {
 	a.distincts(func(d *distinctAcc) {
-		if err == nil && !d.dedup.onDisk() && d.dedup.table.n > 0 {
+		if err == nil && !d.dedup.onDisk() && !d.dedup.isEmpty() {
 			err = d.dedup.spill()
 		}
 	})

@@ -347,6 +347,8 @@ func vecCompare(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	switch {
 	case a.Kind == b.Kind && (a.Kind == value.KindInt || a.Kind == value.KindDuration):
 		valuePair(x.op, out.I64[:n], a.I64, b.I64)
+	case a.Kind == b.Kind && (a.Kind == value.KindUint || a.Kind == value.KindTime):
+		valueUnsigned(x.op, out.I64[:n], a.I64, b.I64)
 	case a.Kind == value.KindFloat && b.Kind == value.KindFloat:
 		valuePair(x.op, out.I64[:n], a.F64, b.F64)
 	case a.Kind == value.KindBytes && b.Kind == value.KindBytes:
@@ -376,5 +378,20 @@ func valuePair[T number](op cmpOp, out []int64, a, b []T) {
 	}
 	for i := range out {
 		out[i] = int64(b2i(a[i] < b[i]) ^ flip)
+	}
+}
+
+func valueUnsigned(op cmpOp, out, a, b []int64) {
+	a, b = a[:len(out)], b[:len(out)]
+	less, swap, flip := op.loop()
+	if !less {
+		valuePair(op, out, a, b)
+		return
+	}
+	if swap {
+		a, b = b, a
+	}
+	for i := range out {
+		out[i] = int64(b2i(uint64(a[i]) < uint64(b[i])) ^ flip)
 	}
 }

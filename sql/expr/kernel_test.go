@@ -322,6 +322,10 @@ func kernelGroups() []func(r *rand.Rand) (Expr, error) {
 		func(r *rand.Rand) (Expr, error) {
 			return NewFunc(testEnv, pick(r, "neg", "abs"), arg(r, colInt, colUint, colFloat, colDec, colTiny, colTime))
 		},
+		func(r *rand.Rand) (Expr, error) {
+			cols := [][]int{{colUint, colUint2}, dates, {colInt, colUint}}[r.Intn(3)]
+			return NewFunc(testEnv, pick(r, "=", "<", "<=", ">", ">=", "<>", "<=>"), arg(r, cols...), arg(r, cols...))
+		},
 		randomCast, randomCast, randomCast, randomCast,
 		func(r *rand.Rand) (Expr, error) {
 			to := []schema.Type{dateType(), datetimeType(0), datetimeType(3), datetimeType(6), timeType(0), timeType(6), intType(), uintType()}[r.Intn(8)]
@@ -452,7 +456,7 @@ func kernelBenches() map[string]Expr {
 		"hour": call("hour", col(colDatetime)), "hour of time": call("hour", col(colTime)), "minute": call("minute", col(colDatetime6)), "second": call("second", col(colTimestamp)),
 		"dayofweek": call("dayofweek", col(colDate)), "to_days": call("to_days", col(colDate)), "unix_timestamp": call("unix_timestamp", col(colDatetime)),
 		"from_unixtime": call("from_unixtime", call("%", call("abs", col(colInt)), 2000000000)), "datediff": call("datediff", col(colDate), col(colDatetime)),
-		"date_add day": addInterval(col(colDatetime), 3, "day"), "date_add month": addInterval(col(colDatetime), 3, "month"), "date_sub hour": subInterval(col(colDatetime), 5, "hour"),
+		"date_add day": addInterval(col(colDatetime), 3, "day"), "date_add compared": call(">", addInterval(col(colDatetime), 1, "day"), "2024-01-01"), "date_add month": addInterval(col(colDatetime), 3, "month"), "date_sub hour": subInterval(col(colDatetime), 5, "hour"),
 		"date_add column": addInterval(col(colDate), col(colTiny), "day"), "timestampdiff": must(NewTimestampDiff(testEnv, "hour", col(colDatetime), col(colDatetime6))),
 		"extract hour": must(NewExtract(testEnv, "hour", col(colDatetime))), "format day": call("date_format", col(colDatetime), "%Y-%m-%d"), "format all": call("date_format", col(colDatetime), "%Y-%m-%d %H:%i:%s"),
 		"format names": call("date_format", col(colDatetime), "%W %M"), "last_day": call("last_day", col(colDate)), "abs": call("abs", col(colInt)), "neg": call("neg", col(colInt)), "int to unsigned": cast(col(colInt), uintType()), "int to decimal": cast(col(colTiny), decimalType(10, 2)),
