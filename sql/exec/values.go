@@ -72,7 +72,16 @@ func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
 	if limit := v.t.Limit(); n >= small && v.t.Used()+n > limit-limit/smallShare {
 		return sqlerr.ServerMemoryExceeded(limit-limit/smallShare, what)
 	}
-	return t.Grow(n, what)
+	err := t.Grow(n, what)
+	if err == nil || n >= small || t.limit > 0 && t.Used()+n > t.limit {
+		return err
+	}
+	// Operators that spill may have taken what is kept for it.
+	if limit := v.t.Limit(); limit == 0 || v.t.Used()+n > limit+limit/smallShare {
+		return err
+	}
+	t.force(n)
+	return nil
 }
 
 // collect runs the garbage collector, unless a collection that has begun since the

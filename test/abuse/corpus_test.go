@@ -168,6 +168,10 @@ func corpus() []attack {
 		{name: "MAX of long values in a frame", conns: 4, runs: 8e9, text: "SELECT LENGTH(MAX(REPEAT(s, 2500)) OVER (ORDER BY id ROWS BETWEEN 500 PRECEDING AND CURRENT ROW)), LENGTH(LAG(REPEAT(s, 2500), 800) OVER (ORDER BY id)) FROM t"},
 		{name: "a result that is converted", conns: 8, runs: 8e9, before: []string{"SET character_set_results = utf32"}, text: "SELECT REPEAT(s, 2800), REPEAT(s, 1000000), REPEAT(s, 2800) FROM t"},
 		{name: "one large result that is converted", conns: 20, runs: 8e9, before: []string{"SET character_set_results = utf32"}, text: "SELECT REPEAT('x', 60000000)"},
+		{name: "a ROLLUP of long values", conns: 4, runs: 8e9, text: "SELECT k, id, LENGTH(JSON_ARRAYAGG(REPEAT(s, 2500))), MAX(REPEAT('y', 30000)) FROM t GROUP BY k, id WITH ROLLUP"},
+		{name: "a UNION of one long value", conns: 4, runs: 8e9, text: "WITH x AS (SELECT REPEAT('x', 60000) s) SELECT CONCAT(x.s, t.id), x.s FROM x, t UNION SELECT x.s, CONCAT(x.s, t.id) FROM x, t"},
+		{name: "JSON_ARRAYAGG of one long value", conns: 4, runs: 8e9, text: "SELECT k, LENGTH(JSON_ARRAYAGG(s)) FROM (SELECT b.k, x.s FROM (SELECT REPEAT('x', 1000000) s FROM t LIMIT 1) x, t b) m GROUP BY k"},
+		{name: "a sort of one long value", conns: 4, runs: 8e9, text: "SELECT * FROM (SELECT b.k, b.id, x.s FROM (SELECT REPEAT('x', 1000000) s FROM t LIMIT 1) x, t b) m ORDER BY k, id"},
 		{name: "a chain of joins", text: "SELECT 1 FROM t" + strings.Repeat(" JOIN t", 300_000)},
 		{name: "the digest of a long text", conns: 4, text: "SELECT STATEMENT_DIGEST(CONCAT('SELECT ', REPEAT('1+', 2000000), '1'))"},
 	}
