@@ -38,7 +38,15 @@ func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, lost int)
 		return append(dst, s...), -1
 	}
 	lost = -1
+	before, after, wide := to.wideASCII()
+	wide = wide && c.utf8
 	for at := 0; at < len(s); {
+		if wide && s[at] < 0x80 {
+			var zeros [3]byte
+			dst = append(append(append(dst, zeros[:before]...), s[at]), zeros[:after]...)
+			at++
+			continue
+		}
 		r, n := c.decode(s[at:])
 		known := r != utf8.RuneError || n > 1 && c.utf8
 		if known {
@@ -53,6 +61,36 @@ func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, lost int)
 		at += n
 	}
 	return dst, lost
+}
+
+// ConvertSome is Convert of the first characters of s, which have about n bytes; rest are
+// the others.
+func (c *Collation) ConvertSome(dst, s []byte, to *Collation, n int) (out, rest []byte) {
+	at := 0
+	for at < len(s) && at < n {
+		if s[at] < 0x80 && c.utf8 {
+			at++
+			continue
+		}
+		_, size := c.decode(s[at:])
+		at += size
+	}
+	out, _ = c.Convert(dst, s[:at], to)
+	return out, s[at:]
+}
+
+// wideASCII is how a character below 128 is written in a character set of 2 or 4 bytes
+// for it: zeros before and after it. ok is false in other sets.
+func (c *Collation) wideASCII() (before, after int, ok bool) {
+	switch c.Charset {
+	case "ucs2", "utf16":
+		return 1, 0, true
+	case "utf16le":
+		return 0, 1, true
+	case "utf32":
+		return 3, 0, true
+	}
+	return 0, 0, false
 }
 
 // NeedsConversion reports whether s has other bytes in the character set of to.

@@ -52,11 +52,11 @@ func (s *spool) next() []byte { return s.row[:0] }
 // built stores a row that was built in next's buffer.
 func (s *spool) built(row []byte) error {
 	s.row = row
-	return s.add(len(row), row)
+	return s.add(len(row), func(fn func([]byte)) { fn(row) })
 }
 
-// add stores a row of n bytes.
-func (s *spool) add(n int, parts ...[]byte) error {
+// add stores a row of n bytes, which each gives to a function piece by piece.
+func (s *spool) add(n int, each func(func(piece []byte))) error {
 	if n > 1<<31 {
 		return fmt.Errorf("writing rows of a cursor: row of %d bytes", n)
 	}
@@ -66,9 +66,7 @@ func (s *spool) add(n int, parts ...[]byte) error {
 		err := s.grow(len(s.mem) + n + 4)
 		if err == nil {
 			s.mem = append(s.mem, size[:]...)
-			for _, p := range parts {
-				s.mem = append(s.mem, p...)
-			}
+			each(func(b []byte) { s.mem = append(s.mem, b...) })
 			return nil
 		}
 		if s.create == nil {
@@ -80,11 +78,11 @@ func (s *spool) add(n int, parts ...[]byte) error {
 	}
 	s.size += int64(n) + 4
 	_, err := s.w.Write(size[:])
-	for _, p := range parts {
+	each(func(b []byte) {
 		if err == nil {
-			_, err = s.w.Write(p)
+			_, err = s.w.Write(b)
 		}
-	}
+	})
 	if err != nil {
 		return s.fail("writing", err)
 	}

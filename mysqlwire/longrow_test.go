@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/collate"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
@@ -41,17 +44,83 @@ func TestLongRows(t *testing.T) {
 					if err := got.longRow(b, 1); err != nil {
 						t.Fatal(err)
 					}
-					start := want.c.begin()
-					want.c.out = append(want.c.out, want.appendRow(b, len(h.cells), 1)...)
-					want.c.end(start)
-					for _, w := range []*resultWriter{got, want} {
-						if err := w.c.flush(); err != nil {
-							t.Fatal(err)
-						}
+					want.copied(b, 1)
+					compareRows(t, got, want)
+				})
+			}
+		}
+	}
+}
+
+// copied writes a row by way of the out-buffer.
+func (w *resultWriter) copied(b *vec.Batch, i int) {
+	start := w.c.begin()
+	if w.binary {
+		w.c.out = w.h.appendBinaryRow(w.c.out, b, i)
+	} else {
+		w.c.out = w.h.appendTextRow(w.c.out, b, i)
+	}
+	w.c.end(start)
+}
+
+func compareRows(t *testing.T, got, want *resultWriter) {
+	t.Helper()
+	for _, w := range []*resultWriter{got, want} {
+		if err := w.c.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(written(got), written(want)) || got.c.seq != want.c.seq {
+		t.Error("the packets differ")
+	}
+}
+
+// TestConvertedLongRows compares rows of several character sets, which are converted piece
+// by piece, with their copies; rows of many values that are long together; and rows of
+// datums.
+func TestConvertedLongRows(t *testing.T) {
+	text := func(c schema.CollationID) schema.Type {
+		return schema.Type{ID: schema.TypeLongText, Collation: c, Len: 1 << 30}
+	}
+	cols := []Column{{Name: "a", Type: types.UBigInt}, {Name: "b", Type: text(schema.CollationUTF8MB40900AICI)}, {Name: "c", Type: types.JSON}, {Name: "d", Type: text(schema.CollationUTF8MB40900AICI)}}
+	for range 300 {
+		cols = append(cols, Column{Name: "e", Type: schema.Type{ID: schema.TypeVarchar, Collation: schema.CollationUTF8MB40900AICI, Len: 2000}})
+	}
+	for _, charset := range []string{"utf8mb4", "utf32", "utf16le", "latin1", "sjis", "binary"} {
+		to, ok := collate.DefaultForCharset(charset)
+		if !ok {
+			t.Fatal(charset)
+		}
+		h := NewHeader(cols).in(to.ID)
+		row := []value.Datum{value.Uint(math.MaxUint64), value.String(strings.Repeat("aä日😀", longValue/10)), value.JSONOf(value.JSONString(bytes.Repeat([]byte("ü"), longValue))), value.Null}
+		for i := range 300 {
+			row = append(row, value.String(strings.Repeat("é", 990+i%20)))
+		}
+		for i, d := range row {
+			if i%7 == 6 {
+				d = value.Null
+			}
+			row[i] = d
+		}
+		b := h.datums(row)
+		if b == nil || !h.isLong(b, 0) {
+			t.Fatal("the row is not long")
+		}
+		for _, binary := range []bool{false, true} {
+			for _, asDatums := range []bool{false, true} {
+				t.Run(fmt.Sprint(charset, binary, asDatums), func(t *testing.T) {
+					got, want := rowWriter(h, binary), rowWriter(h, binary)
+					var err error
+					if asDatums {
+						err = got.Row(row)
+					} else {
+						err = got.Batch(b)
 					}
-					if !bytes.Equal(written(got), written(want)) || got.c.seq != want.c.seq {
-						t.Error("the packets differ")
+					if err != nil {
+						t.Fatal(err)
 					}
+					want.copied(b, 0)
+					compareRows(t, got, want)
 				})
 			}
 		}

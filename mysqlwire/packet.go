@@ -211,7 +211,13 @@ func (p *wire) readLong(n, limit int) ([]byte, error) {
 // skip reads away n bytes of a part of size bytes, and the parts that follow it, of
 // at most limit bytes together (1153).
 func (p *wire) skip(n, size, limit int) error {
-	var trash [1 << 10]byte
+	pooled, _ := p.pools.big.Get().(*[]byte)
+	if pooled == nil {
+		b := make([]byte, 0, largePacket)
+		pooled = &b
+	}
+	defer p.pools.big.Put(pooled)
+	trash := (*pooled)[:min(cap(*pooled), largePacket)]
 	for total := size; ; {
 		for n > 0 {
 			m, err := p.readSome(trash[:min(n, len(trash))])

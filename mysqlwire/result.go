@@ -140,8 +140,12 @@ func (w *resultWriter) Batch(b *vec.Batch) error {
 // spoolRow stores a row of a cursor.
 func (w *resultWriter) spoolRow(b *vec.Batch, i int) error {
 	if len(w.h.long) > 0 && w.h.isLong(b, i) {
-		parts, n := w.longParts(b, i)
-		return w.spool.add(n, parts...)
+		parts, err := w.longParts(b, i)
+		defer w.release(&parts)
+		if err != nil {
+			return err
+		}
+		return w.spool.add(parts.total, parts.each)
 	}
 	return w.spool.built(w.h.appendBinaryRow(w.spool.next(), b, i))
 }
@@ -164,6 +168,12 @@ func (w *resultWriter) Row(row []value.Datum) error {
 		return err
 	}
 	c := w.c
+	if b := w.h.datums(row); b != nil {
+		if w.spool != nil {
+			return w.spoolRow(b, 0)
+		}
+		return w.longRow(b, 0)
+	}
 	if w.spool != nil {
 		return w.spool.built(w.h.appendBinaryDatums(w.spool.next(), row))
 	}

@@ -26,6 +26,16 @@ func (m *JSONMembers) Add(key, doc []byte) error {
 	return nil
 }
 
+// Fits gives the capacity of what Add grows by a key and a value of these lengths, and
+// the bytes that are needed: of the keys or of the values, of which more move.
+func (m *JSONMembers) Fits(key, doc int) (capacity, need int) {
+	keys, docs := len(m.keys)+key, len(m.docs)+doc
+	if docs > cap(m.docs) && docs >= keys || keys <= cap(m.keys) {
+		return cap(m.docs), docs
+	}
+	return cap(m.keys), keys
+}
+
 // Len is the number of members, those included whose key comes again.
 func (m *JSONMembers) Len() int { return len(m.ends) }
 

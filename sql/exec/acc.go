@@ -83,9 +83,9 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 	case expr.AggGroupConcat:
 		return newConcatAcc(env, ec, a), nil
 	case expr.AggJSONArrayAgg:
-		return &jsonArrayAcc{listAcc{function: "json_arrayagg"}, ec}, nil
+		return &jsonArrayAcc{listAcc{ec: ec, function: "json_arrayagg"}}, nil
 	case expr.AggSTCollect:
-		return &collectAcc{listAcc{function: "st_collect"}, ec}, nil
+		return &collectAcc{listAcc{ec: ec, function: "st_collect"}}, nil
 	case expr.AggJSONObjectAgg:
 		return &jsonObjectAcc{ec: ec}, nil
 	}

@@ -2,17 +2,13 @@ package exec
 
 import (
 	"github.com/sqlots/sqlots/geo"
-	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
 )
 
 // collectAcc is ST_COLLECT: it keeps the geometries of a group, NULL left out,
 // in their stored form.
-type collectAcc struct {
-	listAcc
-	ec *expr.Ctx
-}
+type collectAcc struct{ listAcc }
 
 // collectRoom is how many bytes it takes to put a geometry into a collection, for each
 // byte of its stored form.

@@ -124,6 +124,15 @@ func (c *concatAcc) room(st *concatState, n int) error {
 	return nil
 }
 
+// holdMove takes memory for bytes that append moves, of a capacity, when need of them do
+// not fit and are many: they are there twice for a moment, 3170.
+func holdMove(ec *expr.Ctx, capacity, need int) (release func(), err error) {
+	if need <= capacity || need < largeConcat {
+		return func() {}, nil
+	}
+	return ec.Hold(int64(need + need/4))
+}
+
 // append adds one value until the text is full: 3170.
 func (c *concatAcc) append(st *concatState, text []byte) error {
 	st.rows++
@@ -234,6 +243,7 @@ func (l *items) size() int64 { return int64(cap(l.data)) + 4*int64(cap(l.ends)) 
 
 // listAcc keeps byte strings of a group.
 type listAcc struct {
+	ec       *expr.Ctx
 	list     []items
 	held     int64
 	function string
@@ -242,7 +252,13 @@ type listAcc struct {
 func (l *listAcc) grow(n int) { l.list = growTo(l.list, n) }
 
 func (l *listAcc) put(g uint32, b []byte) error {
-	n, err := l.list[g].add(b, l.function)
+	st := &l.list[g]
+	release, err := holdMove(l.ec, cap(st.data), len(st.data)+len(b))
+	if err != nil {
+		return err
+	}
+	defer release()
+	n, err := st.add(b, l.function)
 	l.held += n
 	return err
 }
@@ -264,10 +280,7 @@ func (l *listAcc) mergeLists(o *listAcc, to []uint32) error {
 func (l *listAcc) size() int64 { return l.held + int64(cap(l.list))*48 }
 
 // jsonArrayAcc is JSON_ARRAYAGG; a NULL is an element.
-type jsonArrayAcc struct {
-	listAcc
-	ec *expr.Ctx
-}
+type jsonArrayAcc struct{ listAcc }
 
 func (j *jsonArrayAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 	for r, i := range rows {
@@ -321,12 +334,18 @@ func (j *jsonObjectAcc) grow(n int) { j.list = growTo(j.list, n) }
 
 func (j *jsonObjectAcc) put(g uint32, key, doc []byte) error {
 	st := &j.list[g]
+	capacity, need := st.members.Fits(len(key), len(doc))
+	release, err := holdMove(j.ec, capacity, need)
+	if err != nil {
+		return err
+	}
+	defer release()
 	before := st.members.Size()
 	if before >= st.next && before > 1<<10 {
 		st.members.Compact()
 		st.next = 2 * st.members.Size()
 	}
-	err := st.members.Add(key, doc)
+	err = st.members.Add(key, doc)
 	j.held += st.members.Size() - before
 	if err != nil {
 		return sqlerr.PacketOverflow("json_objectagg", value.MaxJSONSize)

@@ -16,7 +16,6 @@ type rowBuffer struct {
 	store rowStore
 	disk  *spill.Rows
 	n     int
-	other int64 // bytes of acct that do not belong to the rows
 }
 
 func (b *builder) newRowBuffer(node physical.Node, kinds []value.Kind, acct *account) *rowBuffer {
@@ -33,11 +32,11 @@ func (r *rowBuffer) add(cols []*vec.Vec, rows []uint16) error {
 		if err := r.disk.Append(cols, rows); err != nil {
 			return err
 		}
-		r.acct.must(r.disk.Held() + r.other)
+		r.acct.must(r.disk.Held())
 		return nil
 	}
 	r.store.add(cols, rows)
-	ok, err := r.acct.room(r.store.size + r.other)
+	ok, err := r.acct.room(r.store.size)
 	if err != nil || ok {
 		return err
 	}
@@ -60,7 +59,7 @@ func (r *rowBuffer) spill() error {
 		return err
 	}
 	r.store = newRowStore(r.kinds)
-	r.acct.kept(r.disk.Held() + r.other)
+	r.acct.kept(r.disk.Held())
 	return nil
 }
 
@@ -83,7 +82,7 @@ func (r *rowBuffer) finish() error {
 	if err := r.disk.Finish(); err != nil {
 		return err
 	}
-	r.acct.kept(r.disk.Held() + r.other)
+	r.acct.kept(r.disk.Held())
 	return nil
 }
 

@@ -94,7 +94,7 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 	case *physical.JSONTable:
 		return b.jsonTable(x), nil
 	case *physical.CTEScan:
-		return b.cteScan(x)
+		return thin(x, b.cteScan)
 	case *physical.Values:
 		return &valuesOp{ec: b.ec, node: x, size: b.env.batchSize()}, nil
 	case *physical.Filter:
@@ -115,15 +115,15 @@ func (b *builder) operator(n physical.Node) (Operator, error) {
 	case *physical.Limit:
 		return b.limitOp(x)
 	case *physical.HashJoin:
-		return b.hashJoin(x)
+		return thin(x, b.hashJoin)
 	case *physical.MergeJoin:
-		return b.mergeJoin(x)
+		return thin(x, b.mergeJoin)
 	case *physical.LookupJoin:
-		return b.lookupJoin(x)
+		return thin(x, b.lookupJoin)
 	case *physical.NestedLoop:
-		return b.nestedLoop(x)
+		return thin(x, b.nestedLoop)
 	case *physical.Apply:
-		return b.apply(x)
+		return thin(x, b.apply)
 	case *physical.HashAggregate:
 		return b.hashAggregate(x)
 	case *physical.StreamAggregate:

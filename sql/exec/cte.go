@@ -131,6 +131,8 @@ func (r *cteRun) compute() error {
 	}
 	if r.node.Distinct {
 		f.set = r.env.newKeyTable(typesOf(r.node.Cols))
+		f.acct = b.account(r.node.Seed, r.acct.operator)
+		defer f.acct.close()
 	}
 	if err := f.setLimit(b.ec); err != nil {
 		return err
@@ -165,7 +167,8 @@ func (r *cteRun) compute() error {
 type cteFill struct {
 	run   *cteRun
 	set   keyTable
-	limit int // rows with the offset, -1 for no limit
+	acct  account // of set, which is given up in the end
+	limit int     // rows with the offset, -1 for no limit
 	ids   []uint32
 	sel   []uint16
 }
@@ -237,7 +240,9 @@ func (f *cteFill) add(in *vec.Batch) error {
 		rows = rows[:min(len(rows), f.limit-f.run.rows.n)]
 	}
 	if f.run.node.Distinct {
-		f.run.rows.other = f.set.size()
+		if err := f.acct.to(f.set.size()); err != nil {
+			return err
+		}
 	}
 	return f.run.rows.add(in.Cols, rows)
 }

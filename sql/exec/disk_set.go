@@ -16,11 +16,15 @@ type diskSet struct {
 	acct   account
 	sp     *spiller
 	batch  *vec.Batch // keys that are not yet with the sorter
+	bytes  int        // their bytes
 	keys   *spill.Rows
 	blocks []keyBlock
 	rd     *spill.Reader
 	held   int64
 }
+
+// passBytes are about the bytes of keys that the sorter gets at a time.
+const passBytes = 128 << 10
 
 type keyBlock struct {
 	first []byte // key
@@ -35,7 +39,8 @@ func (s *diskSet) add(ctx context.Context, to *sorter, key []byte) error {
 	}
 	v := s.batch.Cols[0]
 	v.Bytes[s.batch.N] = v.Own(key)
-	if s.batch.N++; s.batch.N < vec.MaxRows {
+	s.bytes += len(key)
+	if s.batch.N++; s.batch.N < vec.MaxRows && s.bytes < passBytes {
 		return nil
 	}
 	return s.pass(ctx, to)
@@ -46,7 +51,7 @@ func (s *diskSet) pass(ctx context.Context, to *sorter) error {
 		return nil
 	}
 	err := to.add(ctx, s.batch.Cols, identity[:s.batch.N], s.batch.Cols)
-	s.batch.N = 0
+	s.batch.N, s.bytes = 0, 0
 	s.batch.Cols[0].Init(value.KindBytes, vec.MaxRows)
 	return err
 }

@@ -54,7 +54,7 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rollupOp{b: b, node: x, in: in, acct: b.account(x, "rollup"), sp: b.spiller(x), restFrom: -1}
+	r := &rollupOp{b: b, node: x, in: slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), acct: b.account(x, "rollup"), sp: b.spiller(x), restFrom: -1}
 	r.sp.attach(&r.acct, r.relieve)
 	kinds := exprKinds(x.GroupBy)
 	r.groups = newRowStore(slices.Clone(kinds))

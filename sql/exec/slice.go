@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/vec"
 )
 
@@ -11,7 +12,7 @@ import (
 // over them, with ec, whose values may be large.
 func sliced(ec *expr.Ctx, in Operator, exprs ...[]expr.Expr) Operator {
 	for _, list := range exprs {
-		if expr.AreLarge(list) {
+		if ec.AreLarge(list) {
 			return &sliceOp{ec: ec, in: in}
 		}
 	}
@@ -90,3 +91,63 @@ func (s *sliceOp) Close() error {
 	s.endStep()
 	return s.in.Close()
 }
+
+// thin is the operator of a node whose rows share their bytes, such as those of a join:
+// who keeps them copies the bytes of each row. A batch has at most about MaxBatch of them.
+func thin[N physical.Node](n N, operator func(N) (Operator, error)) (Operator, error) {
+	op, err := operator(n)
+	if err != nil {
+		return nil, err
+	}
+	t := &thinOp{in: op}
+	for i, k := range kindsOf(n.Columns()) {
+		if vec.ClassOf(k) == vec.ClassBytes {
+			t.cols = append(t.cols, i)
+		}
+	}
+	if len(t.cols) == 0 {
+		return op, nil
+	}
+	return t, nil
+}
+
+// thinOp delivers the batches of its input in pieces where their values are long.
+type thinOp struct {
+	in   Operator
+	cols []int      // that have bytes
+	b    *vec.Batch // of which rows are left, or nil
+	rows []uint16   // live rows of b
+	at   int
+	out  vec.Batch
+}
+
+func (t *thinOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if t.b == nil {
+		b, err := t.in.Next(ctx)
+		if err != nil || b == nil || b.Live() < 2 {
+			return b, err
+		}
+		rows, size := liveRows(b), 0
+		for _, c := range t.cols {
+			size += b.Cols[c].BytesOf(rows)
+		}
+		if size <= MaxBatch {
+			return b, nil
+		}
+		t.b, t.rows, t.at = b, append(t.rows[:0], rows...), 0
+	}
+	from := t.at
+	for size := 0; t.at < len(t.rows) && size < MaxBatch; t.at++ {
+		for _, c := range t.cols {
+			size += t.b.Cols[c].BytesOf(t.rows[t.at : t.at+1])
+		}
+	}
+	t.out.N, t.out.Cols = t.b.N, t.b.Cols
+	t.out.SetSel(append(t.out.SelBuf(), t.rows[from:t.at]...))
+	if t.at == len(t.rows) {
+		t.b = nil
+	}
+	return &t.out, nil
+}
+
+func (t *thinOp) Close() error { return t.in.Close() }

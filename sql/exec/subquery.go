@@ -436,6 +436,9 @@ func (s *subqueryRows) makeSet() error {
 		if !null {
 			key, err := s.encode(row)
 			if err == nil {
+				err = s.ec.Work(8 * len(key))
+			}
+			if err == nil {
 				err = insert(key)
 			}
 			if err != nil {

@@ -63,12 +63,11 @@ func (v *Values) Grow(t *Tracker, n int64, what string) error {
 
 // A part of the memory is kept for what is small, so that large values of some do not
 // end the everyday statements of others. Operators that spill hold memory beyond the limit
-// until they have done so: what is small does not wait for them, and may be beyondShare of
-// the limit beyond it, too.
+// until they have done so: what is small does not wait for them, and may be as
+// much beyond the limit.
 const (
-	small       = 32 << 10
-	smallShare  = 8
-	beyondShare = 16
+	small      = 32 << 10
+	smallShare = 8
 )
 
 func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
@@ -77,7 +76,10 @@ func (v *Values) tryGrow(t *Tracker, n int64, what string) error {
 		return sqlerr.ServerMemoryExceeded(limit-limit/smallShare, what)
 	}
 	err := t.Grow(n, what)
-	if err == nil || n >= small || v.t.Used()+n > limit+limit/beyondShare || t != v.t && t.Used()+n > t.Limit() {
+	if err == nil || n >= small || t.limit > 0 && t.Used()+n > t.limit {
+		return err
+	}
+	if limit == 0 || v.t.Used()+n > limit+limit/smallShare {
 		return err
 	}
 	t.force(n)

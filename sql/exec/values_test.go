@@ -60,9 +60,9 @@ func TestSmallValues(t *testing.T) {
 	}
 	var err error
 	for err == nil {
-		err = v.Grow(v.t, few, "values")
+		err = v.Grow(v.Child("connection", limit/64), few, "prepared statements")
 	}
-	if beyond := v.Used() - limit; beyond > limit/beyondShare || beyond < limit/beyondShare-few {
+	if beyond := v.Used() - limit; beyond > limit/smallShare || beyond < limit/smallShare-few {
 		t.Errorf("%d bytes beyond the limit", beyond)
 	}
 }

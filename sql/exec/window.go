@@ -76,6 +76,7 @@ func (b *builder) window(x *physical.Window) (Operator, error) {
 		}
 		w.funcs = append(w.funcs, fn)
 	}
+	w.in = sliced(b.ec, in, w.extra)
 	stored := append(slices.Clone(kinds[:w.nin]), exprKinds(w.extra)...)
 	w.store, w.spare = newRowStore(stored), newRowStore(stored)
 	w.out, w.view = newOut(kinds), &vec.Batch{}

@@ -325,6 +325,39 @@ type collecting struct {
 	cols   []int
 	vecs   []*vec.Vec
 	acc    accumulator
+	held   int64 // the memory that hold took
+	let    func()
+}
+
+// A result is in so many places when it is written: in a partition on disk it is copied
+// to a block, which is compressed, and stays for the next row.
+const (
+	resultsInMemory = 2
+	resultsOnDisk   = 6
+)
+
+// hold takes memory for the accumulator and a result of its size: 3170.
+func (c *collecting) hold(p *partition) error {
+	need := resultsInMemory * c.acc.size()
+	if p.big != nil {
+		need = resultsOnDisk * c.acc.size()
+	}
+	if need <= c.held {
+		return nil
+	}
+	c.drop()
+	let, err := c.w.b.ec.Hold(need + need/4)
+	if err == nil {
+		c.let, c.held = let, need+need/4
+	}
+	return err
+}
+
+func (c *collecting) drop() {
+	if c.let != nil {
+		c.let()
+	}
+	c.let, c.held = nil, 0
 }
 
 func (w *windowOp) collected(fr *frames, cols []int, a *expr.Agg) (windowFunc, error) {
@@ -337,6 +370,7 @@ func (w *windowOp) collected(fr *frames, cols []int, a *expr.Agg) (windowFunc, e
 func (c *collecting) run(ctx context.Context, p *partition) error {
 	lastLo, lastHi := -1, -1
 	c.acc = nil
+	defer c.drop()
 	return c.frames.walk(ctx, p, func(n, lo, hi int) error {
 		if n > p.start && lo == lastLo && hi == lastHi {
 			p.repeat(n)
@@ -352,7 +386,7 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 			c.acc, from = acc, lo
 		}
 		lastLo, lastHi = lo, hi
-		if err := c.add(p, from, hi); err != nil {
+		if err := c.add(ctx, p, from, hi); err != nil {
 			return err
 		}
 		dst, i := p.result(n)
@@ -366,10 +400,16 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 	})
 }
 
+// collectRows are the rows after which memory and the end of the statement are looked at.
+const collectRows = 64
+
 // add gives rows from up to hi to the accumulator.
-func (c *collecting) add(p *partition, from, hi int) error {
+func (c *collecting) add(ctx context.Context, p *partition, from, hi int) error {
 	for from < hi {
-		n := min(hi-from, p.stretch(from))
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		n := min(hi-from, p.stretch(from), collectRows)
 		i := 0
 		c.vecs = c.vecs[:0]
 		for _, col := range c.cols {
@@ -379,6 +419,9 @@ func (c *collecting) add(p *partition, from, hi int) error {
 		}
 		rows := identity[i : i+n]
 		if err := c.acc.add(c.vecs, rows, nil); err != nil {
+			return err
+		}
+		if err := c.hold(p); err != nil {
 			return err
 		}
 		from += len(rows)

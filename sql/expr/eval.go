@@ -33,6 +33,7 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.noteStep(d, in.Live())
 		return c.broadcast(d, kindOf(e), in.N), nil
 	case *Subquery:
 		return evalSubqueryVec(c, e, in)
@@ -42,6 +43,7 @@ func Eval(c *Ctx, e Expr, in *vec.Batch) (*vec.Vec, error) {
 			if err != nil {
 				return nil, err
 			}
+			c.noteStep(d, in.Live())
 			return c.broadcast(d, kindOf(e), in.N), nil
 		}
 		if isSmallOfLarge(e) && in.Live() > c.StepRows() {

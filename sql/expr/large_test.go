@@ -229,14 +229,19 @@ func TestStepHolds(t *testing.T) {
 func TestManyCallsAreLarge(t *testing.T) {
 	call := must(NewFunc(nil, "upper", &Col{Index: 0, T: textType(100, schema.CollationUTF8MB40900AICI)}))
 	list := []Expr{call}
-	if AreLarge(list) {
+	c := testCtx(nil)
+	if c.AreLarge(list) {
 		t.Error("a value of 100 characters is large")
 	}
 	for range 99 {
 		list = append(list, call)
 	}
-	if !AreLarge(list) {
+	if !c.AreLarge(list) {
 		t.Error("100 values of 100 characters are not large")
+	}
+	c.Params = []value.Datum{value.String(strings.Repeat("a", largeValue))}
+	if !c.AreLarge([]Expr{&Param{T: textType(10, schema.CollationUTF8MB40900AICI)}}) || !c.AreLarge([]Expr{longArg(largeValue)}) {
+		t.Error("a long parameter or constant is not large")
 	}
 	if f := must(NewFunc(nil, "greatest", list...)).(*Func); !f.large {
 		t.Error("a call with 100 such arguments is not large")

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"slices"
-
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -82,6 +80,13 @@ func (c *Ctx) EndStep(mark StepMark) {
 
 func (c *Ctx) isStepping() bool { return c.extra != nil && c.extra.step.depth > 0 }
 
+// noteStep counts a value that n rows share.
+func (c *Ctx) noteStep(d value.Datum, n int) {
+	if c.isStepping() {
+		c.extra.step.made += d.Size() * n
+	}
+}
+
 // holdStep counts the values of v that are too small to be counted one by one, until the
 // step ends: rows of many columns have many of them.
 func (c *Ctx) holdStep(v *vec.Vec, in *vec.Batch) error {
@@ -115,8 +120,33 @@ func smallBytes(v *vec.Vec, in *vec.Batch) int {
 	return size
 }
 
-// AreLarge reports expressions of which a row may have large values, or many.
-func AreLarge(list []Expr) bool { return slices.ContainsFunc(list, MayBeLarge) || areWide(list) }
+// AreLarge reports expressions of which a row may have large values, or many. Those that
+// are the same in all rows are among them: who keeps rows has them in each.
+func (c *Ctx) AreLarge(list []Expr) bool {
+	n := 0
+	for _, e := range list {
+		switch e := e.(type) {
+		case *Func:
+			if isLargeType(e.T) {
+				return true
+			}
+			if types.KindOf(e.T) == value.KindBytes {
+				n += max(e.T.Len, 0)
+			}
+		case *Const:
+			n += e.D.Size() / maxCharLen
+		case *Param:
+			if e.Index < len(c.Params) {
+				n += c.Params[e.Index].Size() / maxCharLen
+			}
+		case *Outer:
+			if e.Slot < len(c.Outer) {
+				n += c.Outer[e.Slot].Size() / maxCharLen
+			}
+		}
+	}
+	return n >= largeValue/maxCharLen
+}
 
 // areWide reports calls whose values may be large together.
 func areWide(list []Expr) bool {
@@ -129,8 +159,8 @@ func areWide(list []Expr) bool {
 	return n >= largeValue/maxCharLen
 }
 
-// MayBeLarge reports a call whose values may be large.
-func MayBeLarge(e Expr) bool {
+// mayBeLarge reports a call whose values may be large.
+func mayBeLarge(e Expr) bool {
 	f, ok := e.(*Func)
 	return ok && isLargeType(f.T) && !IsConst(f)
 }
@@ -156,7 +186,7 @@ func isSmallOfLarge(f *Func) bool { return f.large && !isLargeType(f.T) }
 // isOrHasLarge reports a call whose values may be large, or that has one below it.
 func isOrHasLarge(e Expr) bool {
 	f, ok := e.(*Func)
-	return ok && (f.large || MayBeLarge(f))
+	return ok && (f.large || mayBeLarge(f))
 }
 
 // inSteps calls fn with the live rows of in, a step at a time. fn may shorten the
