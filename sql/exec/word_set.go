@@ -12,17 +12,15 @@ import (
 )
 
 // wordSet is a set of words: a bitmap for those that are close together, and a table for
-// the others.
+// the others. Groups have one each, so it is small.
 type wordSet struct {
 	// Bit n of the bitmap is word base + n<<shift. The base is a multiple of 64<<shift.
 	base   int64
 	bitmap []uint64
-	shift  int
-	table  farWords
 	count  int // in the bitmap
-	// far is how many words of the last batch were not in the bitmap's range.
-	far   int
-	touch int64
+	table  farWords
+	shift  uint8
+	touch  bool // for reach
 }
 
 const (
@@ -40,7 +38,7 @@ func (s *wordSet) len() int { return s.count + s.table.n }
 // bit is the number of k's bit, beyond the bitmap for words that have none.
 func (s *wordSet) bit(k int64) uint64 {
 	// Words between two bits become numbers with a high bit.
-	return bits.RotateLeft64(uint64(k)-uint64(s.base), -s.shift)
+	return bits.RotateLeft64(uint64(k)-uint64(s.base), -int(s.shift))
 }
 
 // insert reports whether k is new.
@@ -60,10 +58,9 @@ func (s *wordSet) insert(k int64) bool {
 
 // insertRows inserts words of the given rows and appends the rows of new ones to fresh.
 func (s *wordSet) insertRows(words []int64, rows, fresh []uint16) []uint16 {
-	if 4*s.far > len(rows) && s.table.n > bigTable {
+	if s.table.n > bigTable {
 		s.reach(words, rows)
 	}
-	s.far = 0
 	for _, i := range rows {
 		if s.insert(words[i]) {
 			fresh = append(fresh, i)
@@ -78,16 +75,25 @@ const bigTable = 1 << 13
 // reach reads where the words are in the table, so that the processor waits for its
 // memory once and not word after word.
 func (s *wordSet) reach(words []int64, rows []uint16) {
+	const sample = 64
+	far := 0
+	for l := 0; l < len(rows); l += sample {
+		if s.bit(words[rows[l]])>>6 >= uint64(len(s.bitmap)) {
+			far++
+		}
+	}
+	if 4*far*sample < len(rows) {
+		return
+	}
 	mask, sum := len(s.table.slots)-1, int64(0)
 	for _, i := range rows {
 		sum += s.table.slots[int(hashWord(words[i])>>s.table.shift)&mask]
 	}
-	s.touch = sum
+	s.touch = sum != 0
 }
 
 // insertFar is insert of a word out of the bitmap's range.
 func (s *wordSet) insertFar(k int64) bool {
-	s.far++
 	if 2*s.table.n >= len(s.table.slots) && s.widen() {
 		return s.insert(k)
 	}
@@ -107,7 +113,7 @@ func (s *wordSet) widen() bool {
 	if len(s.bitmap) > 0 {
 		last := s.base + int64(len(s.bitmap)*64-1)<<s.shift
 		down, up = low < s.base, high > last
-		low, high, shift = min(low, s.base), max(high, last), min(shift, s.shift)
+		low, high, shift = min(low, s.base), max(high, last), min(shift, int(s.shift))
 	}
 	low, high = low>>shift, high>>shift // numbers of bits
 	span, limit := uint64(high)-uint64(low), uint64(n)*bitsPerWord-64
@@ -132,9 +138,9 @@ func (s *wordSet) widen() bool {
 // move makes a bitmap from one bit to another, which has all words of the one before.
 func (s *wordSet) move(low, high int64, shift int) {
 	old := *s
-	s.table, s.count, s.base, s.shift = farWords{}, 0, low<<shift, shift
+	s.table, s.count, s.base, s.shift = farWords{}, 0, low<<shift, uint8(shift)
 	s.bitmap = make([]uint64, (uint64(high)-uint64(low))/64+1)
-	if len(old.bitmap) > 0 && old.shift == shift {
+	if len(old.bitmap) > 0 && old.shift == s.shift {
 		copy(s.bitmap[s.bit(old.base)/64:], old.bitmap)
 		s.count, old.bitmap = old.count, nil
 	}
@@ -199,8 +205,8 @@ func (s *wordSet) each(fn func(k int64) error) error {
 // full. An empty slot is 0, so that 0 is apart.
 type farWords struct {
 	slots []int64
-	shift uint
 	n     int
+	shift uint8
 	zero  bool
 }
 
@@ -233,8 +239,8 @@ func (t *farWords) insert(k int64) bool {
 
 func (t *farWords) grow() {
 	old := t.slots
-	t.slots = make([]int64, max(8, 2*len(old)))
-	t.shift = uint(64 - bits.TrailingZeros(uint(len(t.slots))))
+	t.slots = make([]int64, max(2, 2*len(old)))
+	t.shift = uint8(64 - bits.TrailingZeros(uint(len(t.slots))))
 	mask := len(t.slots) - 1
 	for _, k := range old {
 		if k == 0 {

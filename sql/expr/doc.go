@@ -22,6 +22,13 @@
 // batch, and warns once a statement and not once a row. In EvalFilter a NULL
 // ends a conjunction for its row: operands after it are not evaluated.
 //
+// Calls have a kernel over whole vectors where everyday columns meet them: arithmetic,
+// comparisons, control flow, parts and sums of dates, casts between numbers and times.
+// A kernel takes the values that can neither fail nor warn, and leaves a row, or a batch,
+// with others to the row form. Kernels may compute null and unselected positions, whose
+// values are undefined. Errors and warnings come in the order of the rows; TestKernelsAgainstRows
+// holds a new kernel to that.
+//
 // Comparisons leave columns bare where they can: literals take the column's
 // type, and integers of either sign and width compare without casts. CmpTypeOf
 // and LikeCollation report how a call compares.
