@@ -230,7 +230,8 @@ func (a *arena) room(n int) []byte {
 	return b
 }
 
-// cut forgets the chunks after the first n.
+// cut forgets the chunks after the first n. The next ones begin small: a savepoint for each
+// row would else make a large one for each row that is refused.
 func (a *arena) cut(n int) {
 	if n >= len(a.large) {
 		return
@@ -239,7 +240,7 @@ func (a *arena) cut(n int) {
 		a.held -= c.n
 		a.large[n+i] = nil
 	}
-	a.large, a.chunk = a.large[:n], nil
+	a.large, a.chunk, a.next = a.large[:n], nil, 0
 }
 
 // pair copies key and value, one after the other.
