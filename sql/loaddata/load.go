@@ -61,6 +61,9 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 		return err
 	}
 	defer file.Close()
+	if f, ok := file.(mysqlwire.Endless); ok {
+		f.EndWith(ctx)
+	}
 	in, err := loadText(file, x.Charset)
 	if err != nil {
 		return err
@@ -88,8 +91,23 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 // BulkFrom is the size in bytes from which a file is loaded in bulk.
 const BulkFrom = 1 << 20
 
+// killable is a file that may have no end: reading it ends with the statement.
+type killable struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (k *killable) Read(p []byte) (int, error) {
+	if k.ctx.Err() != nil {
+		return 0, context.Cause(k.ctx)
+	}
+	return k.Reader.Read(p)
+}
+
 // insert chooses between the ways of run.
 func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, file io.Reader) (exec.Result, error) {
+	file = &killable{ctx, file}
 	head := make([]byte, BulkFrom)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
