@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -122,7 +123,7 @@ func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Pla
 		return exec.Result{}, err
 	}
 	defer copied.Close()
-	src.reader = newFieldReader(io.TeeReader(all, copied), x)
+	src.reader = newFieldReader(io.TeeReader(all, copied), x, s.Engine.Values)
 	r, err := s.ChangeInBulk(ctx, c, src.also(s.Engine.Store))
 	if !errors.Is(err, table.ErrBulkDuplicate) {
 		return r, err
@@ -138,7 +139,7 @@ func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Pla
 
 // loadRows loads as INSERT does.
 func (s *load) loadRows(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, in io.Reader) (exec.Result, error) {
-	src.reader = newFieldReader(in, x)
+	src.reader = newFieldReader(in, x, s.Engine.Values)
 	r, err := s.Change(ctx, c, nil)
 	if errors.Is(err, statement.ErrStale) {
 		err = sqlerr.TableChanged()
@@ -186,6 +187,7 @@ type loadSource struct {
 	rows   int    // that the executor has got
 	strict bool   // lines with too few or too many fields are errors
 	warn   func(sqlerr.Warning)
+	memory expr.Memory
 	job    *loadJob // nil: neither token nor rejects
 }
 
@@ -205,7 +207,7 @@ func (s *load) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Pl
 	if err != nil {
 		return nil, nil, err
 	}
-	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn}
+	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn, memory: s.Engine.Values}
 	src.job = s.newLoadJob()
 	// LOCAL implies IGNORE, except for strict jobs.
 	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)
