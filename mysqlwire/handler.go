@@ -236,3 +236,10 @@ type ResultWriter interface {
 	// written. It fails with 3948 when the client does not allow it.
 	LoadLocal(name string) (io.ReadCloser, error)
 }
+
+// Endless is a file that may have no end. Close reads it away; when ctx is done, not for
+// long.
+type Endless interface {
+	io.ReadCloser
+	EndWith(ctx context.Context)
+}

@@ -1,6 +1,7 @@
 package mysqlwire
 
 import (
+	"context"
 	"errors"
 	"io"
 )
@@ -13,9 +14,10 @@ type localReader struct {
 	full bool // it is a full part: the next one continues it
 	done bool
 	err  error
+	ctx  context.Context // see Endless
 }
 
-var _ io.ReadCloser = (*localReader)(nil)
+var _ Endless = (*localReader)(nil)
 
 // Read implements io.Reader.
 func (r *localReader) Read(p []byte) (int, error) {
@@ -61,15 +63,30 @@ func (r *localReader) read(p []byte) (int, error) {
 	return 0, readError(err, true)
 }
 
+// EndWith implements Endless.
+func (r *localReader) EndWith(ctx context.Context) { r.ctx = ctx }
+
+// mostAfterKill is how much of a file is read away after KILL.
+const mostAfterKill = 16 << 20
+
 // Close implements io.Closer: it reads to the end, since the client sends all
-// of its file before it listens.
+// of its file before it listens. After KILL a longer file ends the connection.
 func (r *localReader) Close() error {
-	var sink [4096]byte
-	for {
-		if _, err := r.Read(sink[:]); err == io.EOF {
+	var sink [16 << 10]byte
+	for left := mostAfterKill; ; {
+		n, err := r.Read(sink[:])
+		if err == io.EOF {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
+		}
+		if r.ctx.Err() == nil {
+			continue
+		}
+		if left -= n; left < 0 {
+			r.err, r.done, r.c.result.broken = context.Cause(r.ctx), true, true
+			return r.err
 		}
 	}
 }

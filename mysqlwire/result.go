@@ -246,7 +246,7 @@ func (w *resultWriter) LoadLocal(name string) (io.ReadCloser, error) {
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
-	w.local = &localReader{c: c}
+	w.local = &localReader{c: c, ctx: c.ctx}
 	return w.local, nil
 }
 

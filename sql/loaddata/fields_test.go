@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/sql/exec"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // TestFieldReader checks the text format of LOAD DATA (MySQL manual, LOAD DATA
@@ -46,7 +49,7 @@ func TestFieldReader(t *testing.T) {
 		{"last field closed by the end", csv, `"a","b"`, "a|b"},
 		{"nothing", csv, "", ""},
 	} {
-		r := newFieldReader(strings.NewReader(c.in), &c.format)
+		r := newFieldReader(strings.NewReader(c.in), &c.format, nil)
 		r.fields = 9
 		var lines []string
 		for {
@@ -76,14 +79,14 @@ func TestFieldReader(t *testing.T) {
 // end.
 func TestManyFields(t *testing.T) {
 	tsv := logical.LoadData{FieldsTerminated: "\t", LinesTerminated: "\n", Fields: make([]logical.LoadField, 2)}
-	r := newFieldReader(strings.NewReader("a"+strings.Repeat("\tb", 1_000_000)+"\nc\td\n"), &tsv)
+	r := newFieldReader(strings.NewReader("a"+strings.Repeat("\tb", 1_000_000)+"\nc\td\n"), &tsv, nil)
 	if n, err := r.next(); n != 1_000_001 || err != nil || len(r.ends) > 3 || len(r.buf) > 3 {
 		t.Errorf("%d fields, %v; %d and %d bytes are kept", n, err, len(r.ends), len(r.buf))
 	}
 	if n, err := r.next(); n != 2 || err != nil || string(r.field(1)) != "d" {
 		t.Errorf("the next line has %d fields, %v", n, err)
 	}
-	r = newFieldReader(io.LimitReader(endless{}, maxLine+1<<20), &tsv)
+	r = newFieldReader(io.LimitReader(endless{}, maxLine+1<<20), &tsv, nil)
 	if _, err := r.next(); !sqlerr.IsPacketTooLarge(err) {
 		t.Errorf("a line without an end: %v", err)
 	}
@@ -97,4 +100,29 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = 'x'
 	}
 	return len(p), nil
+}
+
+// TestLongLines: long lines and long fields are counted, and a batch has few of them.
+func TestLongLines(t *testing.T) {
+	tsv := logical.LoadData{FieldsTerminated: "\t", LinesTerminated: "\n", Fields: make([]logical.LoadField, 2)}
+	memory := exec.NewValues(exec.NewTracker("values", 4<<20))
+	r := newFieldReader(io.LimitReader(endless{}, 16<<20), &tsv, memory)
+	if _, err := r.next(); !sqlerr.IsQueryMemoryExceeded(err) {
+		t.Errorf("a line of 16 MiB with 4 MiB of memory: %v", err)
+	}
+	for _, size := range []int{10, longField, 600_000} {
+		line := "a\t" + strings.Repeat("b", size) + "\n"
+		memory := exec.NewValues(exec.NewTracker("values", 64<<20))
+		s := &loadSource{fields: 2, nulls: make([]bool, 2), memory: memory, reader: newFieldReader(strings.NewReader(strings.Repeat(line, 11*min(vec.MaxRows, 1+batchBytes/size))), &tsv, memory)}
+		l := &loadBatch{batch: vec.NewBatch([]value.Kind{value.KindBytes, value.KindBytes})}
+		for range 10 {
+			s.fill(l, 0)
+			if n := l.batch.N; l.err != nil || n == 0 || n > 1 && n*size > batchBytes+size || n < vec.MaxRows && (n+1)*(size+1) < batchBytes {
+				t.Fatalf("%d rows of %d bytes, %v", n, size, l.err)
+			}
+			if f := l.batch.Cols[1].Bytes[l.batch.N-1]; len(f) != size {
+				t.Fatalf("%d bytes, want %d", len(f), size)
+			}
+		}
+	}
 }

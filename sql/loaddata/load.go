@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/exec"
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -61,6 +62,9 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 		return err
 	}
 	defer file.Close()
+	if f, ok := file.(mysqlwire.Endless); ok {
+		f.EndWith(ctx)
+	}
 	in, err := loadText(file, x.Charset)
 	if err != nil {
 		return err
@@ -88,8 +92,23 @@ func (s *load) run(ctx context.Context, x *logical.LoadData, more bool, w mysqlw
 // BulkFrom is the size in bytes from which a file is loaded in bulk.
 const BulkFrom = 1 << 20
 
+// killable is a file that may have no end: reading it ends with the statement.
+type killable struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (k *killable) Read(p []byte) (int, error) {
+	if k.ctx.Err() != nil {
+		return 0, context.Cause(k.ctx)
+	}
+	return k.Reader.Read(p)
+}
+
 // insert chooses between the ways of run.
 func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, file io.Reader) (exec.Result, error) {
+	file = &killable{ctx, file}
 	head := make([]byte, BulkFrom)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -104,7 +123,7 @@ func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Pla
 		return exec.Result{}, err
 	}
 	defer copied.Close()
-	src.reader = newFieldReader(io.TeeReader(all, copied), x)
+	src.reader = newFieldReader(io.TeeReader(all, copied), x, s.Engine.Values)
 	r, err := s.ChangeInBulk(ctx, c, src.also(s.Engine.Store))
 	if !errors.Is(err, table.ErrBulkDuplicate) {
 		return r, err
@@ -120,7 +139,7 @@ func (s *load) insert(ctx context.Context, x *logical.LoadData, c *statement.Pla
 
 // loadRows loads as INSERT does.
 func (s *load) loadRows(ctx context.Context, x *logical.LoadData, c *statement.Plan, src *loadSource, in io.Reader) (exec.Result, error) {
-	src.reader = newFieldReader(in, x)
+	src.reader = newFieldReader(in, x, s.Engine.Values)
 	r, err := s.Change(ctx, c, nil)
 	if errors.Is(err, statement.ErrStale) {
 		err = sqlerr.TableChanged()
@@ -168,6 +187,7 @@ type loadSource struct {
 	rows   int    // that the executor has got
 	strict bool   // lines with too few or too many fields are errors
 	warn   func(sqlerr.Warning)
+	memory expr.Memory
 	job    *loadJob // nil: neither token nor rejects
 }
 
@@ -187,7 +207,7 @@ func (s *load) loadPlan(ctx context.Context, x *logical.LoadData) (*statement.Pl
 	if err != nil {
 		return nil, nil, err
 	}
-	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn}
+	src := &loadSource{fields: len(x.Fields), nulls: make([]bool, len(x.Fields)), warn: s.Diagnostics.Warn, memory: s.Engine.Values}
 	src.job = s.newLoadJob()
 	// LOCAL implies IGNORE, except for strict jobs.
 	ignore := (x.Local || x.Insert.Ignore) && (src.job == nil || !src.job.strict)

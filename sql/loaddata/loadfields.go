@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -21,17 +22,18 @@ type fieldReader struct {
 	skip                int
 	fields              int // of a line without terminator
 	buf                 []byte
-	ends                []int  // end of each field in buf
-	nulls               []bool // NULL fields
-	more                int    // fields that nothing takes, and are not kept
+	memory              expr.Memory // counts buf where it is long; nil does not
+	ends                []int       // end of each field in buf
+	nulls               []bool      // NULL fields
+	more                int         // fields that nothing takes, and are not kept
 	// plain are the bytes that mean themselves in a field, without and with
 	// quotes.
 	plain [2][256]bool
 }
 
-func newFieldReader(in io.Reader, x *logical.LoadData) *fieldReader {
+func newFieldReader(in io.Reader, x *logical.LoadData, memory expr.Memory) *fieldReader {
 	// buf is never nil: a nil field is NULL.
-	r := &fieldReader{buf: []byte{}, in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines, fields: len(x.Fields)}
+	r := &fieldReader{memory: memory, buf: []byte{}, in: bufio.NewReaderSize(in, 1<<18), term: []byte(x.FieldsTerminated), line: []byte(x.LinesTerminated), start: []byte(x.LinesStarting), skip: x.IgnoreLines, fields: len(x.Fields)}
 	if x.FieldsEnclosed != "" {
 		r.enclosed, r.hasEnclosed = x.FieldsEnclosed[0], true
 	}
@@ -148,6 +150,9 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 		_ = r.in.UnreadByte()
 	}
 	for {
+		if err := r.room(r.in.Buffered() + 1); err != nil {
+			return false, err
+		}
 		r.takePlain(plain)
 		if len(r.buf) > maxLine {
 			return false, sqlerr.PacketTooLarge()
@@ -198,6 +203,24 @@ func (r *fieldReader) readField() (lineEnd bool, err error) {
 			r.buf = append(r.buf, c)
 		}
 	}
+}
+
+// longLine is the length of a line from which on it is counted.
+const longLine = 256 << 10
+
+// room makes room for n more bytes of a long line: 3170.
+func (r *fieldReader) room(n int) error {
+	need := len(r.buf) + n
+	if need <= cap(r.buf) || need < longLine || r.memory == nil {
+		return nil
+	}
+	size := max(need, min(2*cap(r.buf), maxLine))
+	if err := r.memory.Reserve(int64(size)); err != nil {
+		return err
+	}
+	r.buf = append(make([]byte, 0, size), r.buf...)
+	r.memory.Keep(r.buf[:size])
+	return nil
 }
 
 // takePlain takes the plain bytes that are buffered.

@@ -33,6 +33,7 @@ type loadBatch struct {
 	warnings []*sqlerr.Error
 	rejects  []engine.LoadReject
 	err      error // after the rows
+	long     bool  // there are fields of longField
 }
 
 // loadAhead is the number of batches that exist at a time.
@@ -130,17 +131,28 @@ func (s *loadSource) fill(l *loadBatch, rows int) {
 	b.Reset()
 	for _, c := range b.Cols {
 		c.Init(value.KindBytes, vec.MaxRows)
+		if l.long { // it would keep fields of the batch before
+			clear(c.Bytes)
+		}
 	}
+	l.long = false
 	l.rows, l.warnings, l.rejects, l.err = rows, l.warnings[:0], l.rejects[:0], nil
 	if err := guard.Run(func() error { s.fillRows(l); return nil }); err != nil {
 		l.err = fmt.Errorf("reading the lines of LOAD DATA: %w", err)
 	}
 }
 
+// batchBytes are about the most bytes of the lines of a batch. A field of longField is
+// counted.
+const (
+	batchBytes = 512 << 10
+	longField  = 32 << 10
+)
+
 // fillRows is fill of a batch that is empty.
 func (s *loadSource) fillRows(l *loadBatch) {
 	b := l.batch
-	for b.N < vec.MaxRows {
+	for bytes := 0; b.N < vec.MaxRows && bytes < batchBytes; {
 		n, err := s.reader.next()
 		if err == nil {
 			l.rows++
@@ -175,7 +187,14 @@ func (s *loadSource) fillRows(l *loadBatch) {
 				c.Nulls.Set(b.N)
 				continue
 			}
-			c.Bytes[b.N] = c.Own(f)
+			if bytes += len(f); len(f) < longField || s.memory == nil {
+				c.Bytes[b.N] = c.Own(f)
+				continue
+			}
+			if c.Bytes[b.N], l.err = s.memory.Copy(f); l.err != nil {
+				return
+			}
+			l.long = true
 		}
 		b.N++
 	}

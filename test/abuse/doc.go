@@ -18,7 +18,8 @@
 // TestAttacks has one case for each known kind of attack, TestScripts changes the
 // statements of testdata/sqllogic at random, TestFunctions calls every function with
 // large arguments of every kind. TestManyConnections, TestConnectStorm and
-// TestSlowReaders are about connections; TestLoad measures the memory under a mixed
+// TestSlowReaders are about connections, TestCursors, TestHandshakes, TestManyParameters
+// and TestEndlessFiles about the protocol; TestLoad measures the memory under a mixed
 // load, with -budget only. Normal runs take a part, -long all:
 //
 //	go test ./test/abuse -v -args -long -strict

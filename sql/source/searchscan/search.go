@@ -348,6 +348,7 @@ type searchOp struct {
 	batch  *vec.Batch
 	docs   []uint32
 	from   uint32
+	most   int // documents of a batch, 0 before the first
 	count  exec.Counters
 	held   int64
 	memory *exec.Tracker
@@ -393,7 +394,7 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
-		o.docs, o.from = h.Docs(o.from, vec.MaxRows, o.docs[:0])
+		o.docs, o.from = h.Docs(o.from, o.batchDocs(), o.docs[:0])
 		if len(o.docs) == 0 {
 			o.hits, o.from = o.hits[1:], 0
 			continue
@@ -405,6 +406,7 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.sized(b)
 		for _, f := range o.filter {
 			if err := expr.EvalFilter(o.ec, f, b); err != nil {
 				return nil, err
@@ -420,6 +422,44 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		return o.scores.with(ctx, o.memory, h, o.docs, b)
 	}
 	return o.rows.Next(ctx)
+}
+
+// firstDocs is the number of documents of the first batch of one that may be large.
+const firstDocs = 64
+
+// batchDocs is how many documents the next batch has: as many as have little more bytes
+// than a batch may have, after those of the batch before.
+func (o *searchOp) batchDocs() int {
+	if o.most == 0 {
+		o.most = vec.MaxRows
+		for _, v := range o.batch.Cols {
+			if vec.ClassOf(v.Kind) == vec.ClassBytes {
+				o.most = firstDocs
+			}
+		}
+	}
+	return o.most
+}
+
+// sized looks at the bytes of a batch.
+func (o *searchOp) sized(b *vec.Batch) {
+	if o.ec.Memory == nil || b.N == 0 {
+		o.most = vec.MaxRows
+		return
+	}
+	size := 0
+	for _, v := range b.Cols {
+		if vec.ClassOf(v.Kind) != vec.ClassBytes {
+			continue
+		}
+		for i := range b.N {
+			if !v.Nulls.IsNull(i) {
+				size += len(v.Bytes[i])
+			}
+		}
+	}
+	each := max(size/b.N, 1)
+	o.most = max(min(o.ec.Memory.BatchRoom()/each, 4*o.most, vec.MaxRows), 1)
 }
 
 // Skip leaves out some of the first n rows of the order: rows that were changed
