@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sqlots/sqlots/storage"
@@ -31,12 +33,7 @@ func (t *lockTable) detect(o *owner) {
 		if !stillThere(cycle) {
 			continue
 		}
-		victim := cycle[0]
-		for _, w := range cycle[1:] {
-			if lighter(w.o, victim.o, o) {
-				victim = w
-			}
-		}
+		victim := victimOf(cycle)
 		found := describe(cycle, victim)
 		if victim.abort(storage.ErrDeadlock) {
 			t.deadlocks.Add(1)
@@ -62,15 +59,25 @@ func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 	return d
 }
 
-// lighter reports whether a is a better victim than b: less work, or younger. Of those
-// with as little work the one that closed the cycle ends, which runs and can try again.
-// It is the first of a cycle, so a is never it.
-func lighter(a, b, closed *owner) bool {
-	wa, wb := a.weight.Load(), b.weight.Load()
-	if wa != wb {
-		return wa < wb
+// victimOf is the wait of a cycle whose owner has the least work. Of those with as little
+// the one that closed the cycle ends, which runs and can try again, or else the youngest.
+// The one that closed it began to wait last. It need not be the one that searches: another
+// may have joined its queue before, and search only now.
+func victimOf(cycle []*waiter) *waiter {
+	last := slices.MaxFunc(cycle, func(a, b *waiter) int { return a.since.Compare(b.since) })
+	return slices.MinFunc(cycle, func(a, b *waiter) int {
+		return cmp.Or(cmp.Compare(a.o.weight.Load(), b.o.weight.Load()), -compareBool(a == last, b == last), -cmp.Compare(a.o.id, b.o.id))
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
 	}
-	return b != closed && a.id > b.id
+	return -1
 }
 
 // findCycle returns the waits of a cycle through o, or nil.

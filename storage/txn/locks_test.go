@@ -163,3 +163,26 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// TestVictim: of a cycle the owner with the least work loses, else the one that closed it,
+// whoever searches.
+func TestVictim(t *testing.T) {
+	now := time.Now()
+	first, last := &waiter{o: &owner{id: 2}, since: now}, &waiter{o: &owner{id: 1}, since: now.Add(1)}
+	for _, cycle := range [][]*waiter{{first, last}, {last, first}} {
+		first.o.weight.Store(1)
+		last.o.weight.Store(1)
+		if victimOf(cycle) != last {
+			t.Error("the one that waited first is the victim")
+		}
+		last.o.weight.Store(2)
+		if victimOf(cycle) != first {
+			t.Error("the one with more work is the victim")
+		}
+	}
+	old, young := &waiter{o: &owner{id: 3}, since: now}, &waiter{o: &owner{id: 4}, since: now}
+	last.o.weight.Store(7)
+	if got := victimOf([]*waiter{last, old, young}); got != young {
+		t.Errorf("the victim is %d", got.o.id)
+	}
+}
