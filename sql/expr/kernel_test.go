@@ -172,7 +172,7 @@ func kernelCheck(t *testing.T, r *rand.Rand, e Expr, in *vec.Batch) {
 	t.Helper()
 	env := kernelModes[r.Intn(len(kernelModes))]
 	zone := kernelZones[r.Intn(len(kernelZones))]
-	run := func(e Expr) (*vec.Vec, []string, error, *Ctx) {
+	run := func(e Expr) (*vec.Vec, []string, *Ctx, error) {
 		c := testCtx(nil)
 		c.Mode, c.Write, c.Ignore = env.Mode, env.Write, env.Ignore
 		var err error
@@ -182,10 +182,10 @@ func kernelCheck(t *testing.T, r *rand.Rand, e Expr, in *vec.Batch) {
 		var list []string
 		c.Warn = func(w sqlerr.Warning) { list = append(list, fmt.Sprint(w.Level, w.Err)) }
 		v, err := Eval(c, e, in)
-		return v, list, err, c
+		return v, list, c, err
 	}
-	want, wantWarn, wantErr, _ := run(withoutKernels(e))
-	got, gotWarn, gotErr, c := run(e)
+	want, wantWarn, _, wantErr := run(withoutKernels(e))
+	got, gotWarn, c, gotErr := run(e)
 	at := fmt.Sprintf("%s (mode %#x, write %v, ignore %v, %s)", e, env.Mode, env.Write, env.Ignore, zone)
 	if branches(e) {
 		// Rows are evaluated branch by branch.
