@@ -1,6 +1,7 @@
 package tikvkv
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"regexp"
@@ -76,10 +77,8 @@ func (t TLS) security() (config.Security, error) {
 	switch {
 	case t == TLS{}:
 		return s, nil
-	case t.CA == "":
-		return s, fmt.Errorf("a certificate without that of the authority: TLS to a cluster needs it")
-	case (t.Cert == "") != (t.Key == ""):
-		return s, fmt.Errorf("a certificate and its key belong together")
+	case t.CA == "" || t.Cert == "" || t.Key == "": // the client would go on without TLS
+		return s, errors.New("TLS to a cluster needs the certificate of the authority, one for this server, and its key")
 	}
 	_, err := s.ToTLSConfig()
 	return s, err

@@ -2,8 +2,11 @@ package tikvkv
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -27,8 +30,29 @@ var replaceLog = sync.OnceFunc(func() {
 	log.ReplaceGlobals(zap.New(core{}), &log.ZapProperties{Core: core{}, Level: level})
 })
 
-// connecting counts the calls of connect under way.
-var connecting atomic.Int32
+// connecting counts the calls of connect under way, and refusal is why the last try to
+// reach a placement driver has failed, which only the client's log says.
+var (
+	connecting atomic.Int32
+	refusal    atomic.Pointer[string]
+)
+
+// description is what a connection met, in an error of gRPC.
+var description = regexp.MustCompile(`desc = "((?:[^"\\]|\\.)*)"`)
+
+// noteRefusal keeps the error of a message. The text of gRPC has the cause in quotes.
+func noteRefusal(all []slog.Attr) {
+	for _, a := range all {
+		if a.Key != "error" {
+			continue
+		}
+		text, _, _ := strings.Cut(fmt.Sprint(a.Value.Any()), "\n")
+		if m := description.FindStringSubmatch(text); m != nil {
+			text = m[1]
+		}
+		refusal.Store(&text)
+	}
+}
 
 // core implements zapcore.Core.
 type core struct{ fields []slog.Attr }
@@ -49,7 +73,7 @@ func levelOf(l zapcore.Level) slog.Level {
 
 // Enabled implements zapcore.Core.
 func (c core) Enabled(l zapcore.Level) bool {
-	return l >= zapcore.InfoLevel && current.Load().Enabled(context.Background(), levelOf(l))
+	return connecting.Load() > 0 || l >= zapcore.InfoLevel && current.Load().Enabled(context.Background(), levelOf(l))
 }
 
 // With implements zapcore.Core.
@@ -71,7 +95,7 @@ func levelOfEntry(e zapcore.Entry) slog.Level {
 
 // Check implements zapcore.Core.
 func (c core) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if current.Load().Enabled(context.Background(), levelOfEntry(e)) {
+	if connecting.Load() > 0 || current.Load().Enabled(context.Background(), levelOfEntry(e)) {
 		return to.AddCore(e, c)
 	}
 	return to
@@ -80,6 +104,9 @@ func (c core) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedE
 // Write implements zapcore.Core.
 func (c core) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	all := append(c.fields[:len(c.fields):len(c.fields)], attrs(fields)...)
+	if connecting.Load() > 0 {
+		noteRefusal(all)
+	}
 	current.Load().LogAttrs(context.Background(), levelOfEntry(e), "tikv: "+e.Message, all...)
 	return nil
 }

@@ -51,6 +51,7 @@ func connect(ctx context.Context, a Address, t TLS, counts *calls) (kv *tikv.KVS
 	if err != nil {
 		return nil, nil, err
 	}
+	refusal.Store(nil)
 	connecting.Add(1)
 	defer connecting.Add(-1)
 	// The client keeps the context for its life: it must not end with the wait.
@@ -81,6 +82,9 @@ func connect(ctx context.Context, a Address, t TLS, counts *calls) (kv *tikv.KVS
 		})
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
+		}
+		if why := refusal.Load(); why != nil {
+			return nil, nil, fmt.Errorf("no placement driver answers within %v: %s", connectPatience, *why)
 		}
 		return nil, nil, fmt.Errorf("no placement driver answers within %v", connectPatience)
 	}
