@@ -55,6 +55,34 @@ func (a *account) to(n int64) error {
 	return nil
 }
 
+// toBeyondQuery is to for what can neither spill nor be refused for the limit of its query
+// alone: that may be passed, the limit of the server not.
+func (a *account) toBeyondQuery(n int64) error {
+	if more := roundStep(n - a.reserved.Load()); more > 0 {
+		if _, err := a.take(more); err != nil && !a.takeBeyondQuery(more) {
+			return err
+		}
+	}
+	a.set(n)
+	return nil
+}
+
+// takeBeyondQuery takes n bytes if only the limit of the query forbids it.
+func (a *account) takeBeyondQuery(n int64) bool {
+	q := a.t
+	for q != nil && q.name != QueryTracker {
+		q = q.parent
+	}
+	if q == nil || q.parent.tryGrow(n) != nil {
+		return false
+	}
+	for p := a.t; p != q.parent; p = p.parent {
+		p.notePeak(p.used.Add(n))
+	}
+	a.reserved.Add(n)
+	return true
+}
+
 // room makes an operator that can spill hold n bytes. ok is false when it is
 // the one to spill: it then spills, says so by kept, and goes on.
 func (a *account) room(n int64) (ok bool, err error) {

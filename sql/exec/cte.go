@@ -240,7 +240,7 @@ func (f *cteFill) add(in *vec.Batch) error {
 		rows = rows[:min(len(rows), f.limit-f.run.rows.n)]
 	}
 	if f.run.node.Distinct {
-		if err := f.acct.to(f.set.size()); err != nil {
+		if err := f.acct.toBeyondQuery(f.set.size()); err != nil {
 			return err
 		}
 	}
