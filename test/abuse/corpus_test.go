@@ -198,12 +198,12 @@ func list2(n int, item func(i int) string) string {
 	return b.String()
 }
 
-// TestAttacks runs known attacks: all with -long, else each eighth from one that the
-// seed chooses, and those that are named.
+// TestAttacks runs known attacks: all with -long and -strict, half of them with -long, else
+// each eighth, from one that the seed chooses; and those that are named.
 func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
-	take := testflag.Share(t, 8, 8, 1)
+	take := testflag.Share(t, 8, 8, inCI[uint64](1, 2))
 	for i, a := range corpus() {
 		if strings.Contains(a.name, *named) && (*named != "" || take(i)) {
 			v.check(t, a)

@@ -20,7 +20,7 @@
 // large arguments of every kind. TestManyConnections, TestConnectStorm and
 // TestSlowReaders are about connections, TestCursors, TestHandshakes, TestManyParameters
 // and TestEndlessFiles about the protocol; TestLoad measures the memory under a mixed
-// load, with -budget only. Normal runs take a part, -long all:
+// load, with -budget only. Normal runs take a part, -long a larger one, and with -strict all:
 //
 //	go test ./test/abuse -v -args -long -strict
 //	go test ./test/abuse -v -run TestAttacks -args -strict -attack REGEXP

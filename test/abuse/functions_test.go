@@ -33,7 +33,7 @@ func TestFunctions(t *testing.T) {
 	db, admin := v.connect("abuse"), v.connect("")
 	names := expr.FuncNames()
 	slices.Sort(names)
-	for range testflag.Rounds(1, 2, 24) {
+	for range testflag.Rounds(1, 2, inCI(24, 12)) {
 		for _, name := range names {
 			if !expr.IsFunc(name) {
 				continue
