@@ -9,7 +9,8 @@
 //
 // Shared by sessions are the digests ([Digest]), whose numbers are in a few
 // stripes, errors ([Errors]), the use of tables and indexes ([Use]), and which ranges
-// of keys are read and written ([Heat]).
+// of keys are read and written ([Heat]). [Cluster] is what a store on other machines
+// counts of its calls.
 //
 // Names are those of MySQL 8.4: status variables (Server Status Variables,
 // manual 7.1.10) and instruments of the Performance Schema (manual 29).

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -65,19 +64,14 @@ func describe(cycle []*waiter, victim *waiter) *storage.Deadlock {
 // may have joined its queue before, and search only now.
 func victimOf(cycle []*waiter) *waiter {
 	last := slices.MaxFunc(cycle, func(a, b *waiter) int { return a.since.Compare(b.since) })
-	return slices.MinFunc(cycle, func(a, b *waiter) int {
-		return cmp.Or(cmp.Compare(a.o.weight.Load(), b.o.weight.Load()), -compareBool(a == last, b == last), -cmp.Compare(a.o.id, b.o.id))
-	})
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+	victim := cycle[0]
+	for _, w := range cycle[1:] {
+		mine, its := w.o.weight.Load(), victim.o.weight.Load()
+		if mine < its || mine == its && (w == last || victim != last && w.o.id > victim.o.id) {
+			victim = w
+		}
 	}
-	return -1
+	return victim
 }
 
 // findCycle returns the waits of a cycle through o, or nil.
