@@ -23,8 +23,11 @@ type acc struct {
 	values [][]byte
 	codes  *coder
 	seen   []uint64 // of a single group: the codes
-	pairs  wordTable
-	buf    []uint32
+	// span is the number of codes, where seen has a bit for each word between the
+	// least and the greatest; 0 where it has not.
+	span  int
+	pairs wordTable
+	buf   []uint32
 }
 
 func newAcc(call Call, hits []Hits, total int, single bool) (*acc, error) {
@@ -49,9 +52,59 @@ func newAcc(call Call, hits []Hits, total int, single bool) (*acc, error) {
 		}
 		if single {
 			a.seen = []uint64{}
+			return a, a.spread(hits, total)
 		}
 	}
 	return a, nil
+}
+
+// spreadFactor is how many bits there may be for each document.
+const spreadFactor = 64
+
+// spread gives codes to all words between the least and the greatest, where these are
+// not too many.
+func (a *acc) spread(hits []Hits, total int) error {
+	if !a.codes.word || a.codes.field.Zeros {
+		return nil
+	}
+	lo, hi, ok, err := bounds(hits, a.codes.field.ID)
+	if err != nil || !ok {
+		return err
+	}
+	if span := uint64(hi) - uint64(lo); span < min(uint64(total)*spreadFactor, math.MaxUint32-64) {
+		a.codes.lo, a.codes.dense, a.span = lo, int(span)+1, int(span)+2
+	}
+	return nil
+}
+
+// seenBytes are those of the bits of a span.
+func (a *acc) seenBytes() int64 {
+	if a.span == 0 {
+		return 0
+	}
+	return int64(a.span>>6+1) * 8
+}
+
+// addSeen is addAll where there is a bit for each word.
+func (a *acc) addSeen(b *block) {
+	c := a.codes.col
+	if c.all {
+		return
+	}
+	if a.seen = extend(a.seen, a.span>>6+1); c.nulls == nil {
+		seen, base := a.seen, uint64(a.codes.lo)-1
+		for _, w := range b.words(c) {
+			d := uint64(w) - base
+			seen[d>>6] |= 1 << (d & 63)
+		}
+		return
+	}
+	for i, w := range b.words(c) {
+		if d := b.doc(i); c.nulls[d>>6]>>(d&63)&1 == 0 {
+			code := a.codes.codeOfWord(w)
+			a.seen[code>>6] |= 1 << (code & 63)
+		}
+	}
 }
 
 func (a *acc) grow(n int) {
@@ -75,6 +128,10 @@ func (a *acc) grow(n int) {
 // addAll is add for the only group.
 func (a *acc) addAll(b *block) {
 	c := a.col
+	if a.span > 0 {
+		a.addSeen(b)
+		return
+	}
 	if a.codes != nil {
 		a.buf = extend(a.buf, blockDocs)
 		codes := a.buf[:b.n]
@@ -239,6 +296,13 @@ func (a *acc) better(id uint32, key, value []byte) {
 }
 
 func (a *acc) merge(o *acc, to []uint32) {
+	if a.span > 0 {
+		a.seen = extend(a.seen, len(o.seen))
+		for i, w := range o.seen {
+			a.seen[i] |= w
+		}
+		return
+	}
 	if a.codes != nil {
 		codes := a.codes.translation(o.codes)
 		for i, w := range o.seen {

@@ -104,6 +104,11 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 		g.accs = append(g.accs, a)
 	}
 	parts := divide(hits, total, workers)
+	for _, a := range g.accs {
+		if n := a.seenBytes(); n > 0 && room(n*int64(max(len(parts), 1))) != nil {
+			return nil, ErrTooMany
+		}
+	}
 	if len(parts) < 2 {
 		return g, g.run(ctx, hits)
 	}
@@ -168,7 +173,7 @@ func (g *Groups) fork() *Groups {
 		}
 	}
 	for _, a := range g.accs {
-		b := &acc{call: a.call, base: a.base, wide: a.wide}
+		b := &acc{call: a.call, base: a.base, wide: a.wide, span: a.span}
 		if a.codes != nil {
 			b.codes = a.codes.fork()
 		}
@@ -350,6 +355,9 @@ func (g *Groups) full() error {
 		}
 	}
 	for _, a := range g.accs {
+		if a.span > 0 {
+			continue
+		}
 		if a.codes != nil && (a.codes.size() > maxValues || len(a.pairs.words) > maxValues) {
 			return ErrTooMany
 		}
@@ -377,7 +385,10 @@ func (g *Groups) bytes() int64 {
 		}
 	}
 	for _, a := range g.accs {
-		n += int64(len(a.n)+len(a.lo)+len(a.hi)+len(a.sum)+len(a.best)+len(a.seen))*8 + int64(len(a.keys))*52 + a.pairs.bytes()
+		n += int64(len(a.n)+len(a.lo)+len(a.hi)+len(a.sum)+len(a.best))*8 + int64(len(a.keys))*52 + a.pairs.bytes()
+		if a.span == 0 {
+			n += int64(len(a.seen)) * 8
+		}
 		if a.codes != nil {
 			n += a.codes.bytes()
 		}

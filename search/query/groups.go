@@ -99,6 +99,18 @@ func (g *Groups) Different(call int, word func(id uint32, w int64), value func(i
 	}
 }
 
+// Differences is the number of different values that Different gives.
+func (g *Groups) Differences(call int) (n int) {
+	a := g.accs[call]
+	for i, w := range a.seen {
+		if i == 0 {
+			w &^= 1
+		}
+		n += bits.OnesCount64(w)
+	}
+	return n + len(a.pairs.words)
+}
+
 // CountDifferent appends how many different values each group has, by number.
 func (g *Groups) CountDifferent(call int) []int64 {
 	a := g.accs[call]

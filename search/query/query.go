@@ -396,6 +396,23 @@ func (h *Hits) Docs(from uint32, max int, out []uint32) (docs []uint32, next uin
 	return out, uint32(len(h.Set) << 6)
 }
 
+// Run is how many documents from number from on are in the hits one after the other,
+// at most max.
+func (h *Hits) Run(from uint32, max int) (n int) {
+	for i := int(from >> 6); i < len(h.Set) && n < max; i++ {
+		at := 0
+		if i == int(from>>6) {
+			at = int(from & 63)
+		}
+		ones := bits.TrailingZeros64(^(h.Set[i] >> at))
+		n += min(ones, 64-at)
+		if at+ones < 64 {
+			break
+		}
+	}
+	return min(n, max)
+}
+
 // Part returns the first max documents from number from on; next is the number
 // after them.
 func (h *Hits) Part(from uint32, max int) (part Hits, next uint32) {

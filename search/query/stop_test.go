@@ -108,3 +108,22 @@ func TestPart(t *testing.T) {
 		}
 	}
 }
+
+// TestRun compares runs of hits with counting one by one.
+func TestRun(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		h := Hits{Set: make([]uint64, 1+r.IntN(6))}
+		for i := range h.Set {
+			h.Set[i] = ^(r.Uint64() & r.Uint64() & r.Uint64() & -uint64(r.IntN(2)))
+		}
+		from, most := r.IntN(len(h.Set)*64+1), 1+r.IntN(400)
+		want := 0
+		for d := from; d < len(h.Set)*64 && want < most && h.Set[d>>6]>>(d&63)&1 != 0; d++ {
+			want++
+		}
+		if got := h.Run(uint32(from), most); got != want {
+			t.Fatalf("%x from %d, at most %d: %d, want %d", h.Set, from, most, got, want)
+		}
+	}
+}

@@ -55,6 +55,16 @@ func (b *builder) fork(part Partition) *builder {
 	return &sub
 }
 
+// within is b for a scan of which there is only one partition, or none.
+func (b *builder) within(parts []Partition) *builder {
+	if len(parts) == 0 {
+		return b
+	}
+	sub := *b
+	sub.part = parts[0]
+	return &sub
+}
+
 // countTotal finds the outermost limit of a query.
 func (b *builder) countTotal(n physical.Node, total *int64) {
 	for {

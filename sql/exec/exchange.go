@@ -106,6 +106,7 @@ type exchange struct {
 
 	serial Operator // when the source does not cut the scan
 	opened bool
+	parts  []Partition
 	w      *workers
 	full   chan *vec.Batch
 	free   chan *vec.Batch
@@ -153,8 +154,9 @@ func (e *exchange) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.parts = parts
 	if len(parts) < 2 {
-		e.serial, err = e.b.build(e.node)
+		e.serial, err = e.b.within(parts).build(e.node)
 		return err
 	}
 	e.full = make(chan *vec.Batch, 2*len(parts))
@@ -220,8 +222,11 @@ func (e *exchange) Close() error {
 		e.w.wg.Wait()
 		e.full = nil
 	}
+	var err error
 	if e.serial != nil {
-		return e.serial.Close()
+		err = e.serial.Close()
 	}
-	return nil
+	parts := e.parts
+	e.parts = nil
+	return errors.Join(err, closePartitions(parts))
 }

@@ -51,8 +51,11 @@ func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, t physical.TableNode, 
 	n := t.Leaf()
 	rows := s.tables[n.Table].rows
 	if part != nil {
-		p := part.([2]int)
-		rows = rows[p[0]:p[1]]
+		p := part.(*memPart)
+		if p.closed {
+			return nil, errors.New("a scan of a partition that is closed")
+		}
+		rows = rows[p.from:p.to]
 	}
 	s.mu.Lock()
 	s.open++
@@ -69,7 +72,8 @@ func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, t physical.TableN
 	}
 	var out []Partition
 	for i := range parts {
-		out = append(out, [2]int{rows * i / parts, rows * (i + 1) / parts})
+		s.open++
+		out = append(out, &memPart{s: s, from: rows * i / parts, to: rows * (i + 1) / parts})
 	}
 	return out, nil
 }
@@ -84,6 +88,23 @@ func (s *memSource) Lookup(_ context.Context, ec *expr.Ctx, t physical.TableNode
 
 func (s *memSource) Virtual(context.Context, *expr.Ctx, *physical.Virtual) (Operator, error) {
 	return nil, errors.New("no virtual tables")
+}
+
+// memPart is a partition of a memSource.
+type memPart struct {
+	s        *memSource
+	from, to int
+	closed   bool
+}
+
+func (p *memPart) Close() error {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	if !p.closed {
+		p.closed = true
+		p.s.open--
+	}
+	return nil
 }
 
 type memScan struct {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -16,6 +17,9 @@ type hashAggregateOp struct {
 	b    *builder
 	node *physical.HashAggregate
 	in   Operator // nil when partitions are read instead
+	// parallel: the plan and the input allow for partitions.
+	parallel bool
+	cut      []Partition
 
 	list []*grouping  // that read the input or a partition of it
 	agg  *aggregation // whose groups are emitted
@@ -28,21 +32,31 @@ type hashAggregateOp struct {
 
 func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
 	op := &hashAggregateOp{b: b, node: x, out: newOut(aggKinds(x.GroupBy, x.Aggs))}
-	build := b.build
-	if x.Parallel > 1 && b.part == nil && b.parallelism() > 1 && pipelineScan(x.Input) != nil {
-		if canMerge(x.Aggs) {
-			return op, nil
-		}
-		if anyOrder(x.Aggs) {
-			build = b.input
-		}
+	op.parallel = x.Parallel > 1 && b.part == nil && b.parallelism() > 1 && pipelineScan(x.Input) != nil
+	if op.parallel && canMerge(x.Aggs) || isGrouped(x.Input) {
+		return op, nil
+	}
+	return op, op.open1()
+}
+
+// isGrouped reports a scan that may aggregate itself.
+func isGrouped(n physical.Node) bool {
+	s, ok := n.(*physical.Scan)
+	return ok && s.Search() != nil && s.Search().Group != nil
+}
+
+// open1 builds the input for one goroutine.
+func (h *hashAggregateOp) open1() error {
+	x, build := h.node, h.b.build
+	if h.parallel && anyOrder(x.Aggs) {
+		build = h.b.input
 	}
 	in, err := build(x.Input)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	op.in = slicedForGroups(b.ec, in, x.GroupBy, x.Aggs)
-	return op, nil
+	h.in = slicedForGroups(h.b.ec, in, x.GroupBy, x.Aggs)
+	return nil
 }
 
 // canMerge reports that partial results can be merged and do not depend on the
@@ -108,36 +122,74 @@ func (h *hashAggregateOp) Next(ctx context.Context) (*vec.Batch, error) {
 }
 
 func (h *hashAggregateOp) load(ctx context.Context) error {
-	if h.in == nil {
-		n := min(h.node.Parallel, h.b.env.parallelism())
-		parts, err := h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n)
+	if isGrouped(h.node.Input) {
+		all, err := h.loadGroups(ctx)
 		if err != nil {
 			return err
 		}
-		if len(parts) >= 2 {
-			if err := h.loadParallel(ctx, parts); err != nil {
+		if all || !h.parallel {
+			return h.loadSerial(ctx)
+		}
+		in := h.in
+		h.forget()
+		if err := in.Close(); err != nil {
+			return err
+		}
+		if !canMerge(h.node.Aggs) {
+			if err := h.open1(); err != nil {
+				return err
+			}
+		}
+	}
+	if h.in == nil {
+		var err error
+		n := min(h.node.Parallel, h.b.env.parallelism())
+		h.cut, err = h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n)
+		if err != nil {
+			return err
+		}
+		if len(h.cut) >= 2 {
+			if err := h.loadParallel(ctx); err != nil {
 				return err
 			}
 			return h.settle(ctx, 0)
 		}
-		if h.in, err = h.b.build(h.node.Input); err != nil {
+		if h.in, err = h.b.within(h.cut).build(h.node.Input); err != nil {
 			return err
 		}
+	}
+	return h.loadSerial(ctx)
+}
+
+// loadGroups takes what the source has aggregated; all is false where it has
+// aggregated nothing, and all rows are still to come.
+func (h *hashAggregateOp) loadGroups(ctx context.Context) (all bool, err error) {
+	if h.in, err = h.b.build(h.node.Input); err != nil {
+		return false, err
 	}
 	g, err := newGrouping(h.b, h.node)
 	if err != nil {
-		return err
+		return false, err
 	}
 	h.list = append(h.list, g)
-	if s, ok := h.node.Input.(*physical.Scan); ok && s.Search() != nil && s.Search().Group != nil {
-		if err := g.agg.takeParts(ctx, h.in); err != nil {
-			return err
-		}
-		if err := g.fit(); err != nil {
-			return err
-		}
+	if err := g.agg.takeParts(ctx, h.in); errors.Is(err, ErrUngrouped) {
+		return false, nil
+	} else if err != nil {
+		return false, err
 	}
-	if err := g.consumeAll(ctx, h.in); err != nil {
+	return true, g.fit()
+}
+
+// loadSerial aggregates the input in this goroutine.
+func (h *hashAggregateOp) loadSerial(ctx context.Context) error {
+	if len(h.list) == 0 {
+		g, err := newGrouping(h.b, h.node)
+		if err != nil {
+			return err
+		}
+		h.list = append(h.list, g)
+	}
+	if err := h.list[0].consumeAll(ctx, h.in); err != nil {
 		return err
 	}
 	if err := h.in.Close(); err != nil {
@@ -146,11 +198,19 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 	return h.settle(ctx, 0)
 }
 
+// forget drops the input and what was made of it.
+func (h *hashAggregateOp) forget() {
+	for _, g := range h.list {
+		g.close()
+	}
+	h.list, h.in = nil, nil
+}
+
 // loadParallel aggregates each partition in a goroutine.
-func (h *hashAggregateOp) loadParallel(ctx context.Context, parts []Partition) error {
+func (h *hashAggregateOp) loadParallel(ctx context.Context) error {
 	w := newWorkers(ctx)
 	defer w.stop()
-	for _, part := range parts {
+	for _, part := range h.cut {
 		sub := h.b.fork(part)
 		g, err := newGrouping(sub, h.node)
 		if err != nil {
@@ -256,10 +316,13 @@ func (h *hashAggregateOp) Close() error {
 	}
 	h.part.close()
 	h.done, h.agg, h.todo = true, nil, nil
-	if h.in == nil {
-		return nil
+	var err error
+	if h.in != nil {
+		err = h.in.Close()
 	}
-	return h.in.Close()
+	cut := h.cut
+	h.cut = nil
+	return errors.Join(err, closePartitions(cut))
 }
 
 // aggPart is a partition of the groups: for each grouping that has read a part

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
@@ -13,9 +14,13 @@ import (
 // where the plan says so (physical.SearchScan.Group).
 type Grouper interface {
 	// Groups gives parts of the result, nil at the end. Then Next gives the rows
-	// that are in none of them.
+	// that are in none of them. Of its first call ErrUngrouped says that these are
+	// all.
 	Groups(ctx context.Context) (*Part, error)
 }
+
+// ErrUngrouped says that a source cannot aggregate what it gives.
+var ErrUngrouped = errors.New("exec: a source does not aggregate")
 
 // Part are groups of rows, at most vec.MaxRows. A group of the plan may have
 // several.
@@ -57,14 +62,14 @@ func (s *scanOp) Groups(ctx context.Context) (*Part, error) {
 	if g, ok := s.in.(Grouper); ok {
 		return g.Groups(ctx)
 	}
-	return nil, nil
+	return nil, ErrUngrouped
 }
 
 // Groups implements Grouper.
 func (s *statOp) Groups(ctx context.Context) (*Part, error) {
 	g, ok := s.Operator.(Grouper)
 	if !ok {
-		return nil, nil
+		return nil, ErrUngrouped
 	}
 	if !s.opened {
 		s.opened = true
@@ -81,11 +86,11 @@ func (s *statOp) Groups(ctx context.Context) (*Part, error) {
 	return p, err
 }
 
-// takeParts adds what the input has aggregated.
+// takeParts adds what the input has aggregated; ErrUngrouped when that is nothing.
 func (a *aggregation) takeParts(ctx context.Context, in Operator) error {
 	g, ok := in.(Grouper)
 	if !ok {
-		return nil
+		return ErrUngrouped
 	}
 	for {
 		if err := interrupted(ctx); err != nil {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/define/derive"
@@ -28,7 +29,8 @@ type Source interface {
 	// ec belongs to the operator's goroutine.
 	Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part Partition) (Operator, error)
 	// Partitions cuts n into at most max parts that can be scanned at the same
-	// time; nil when that is not worth while.
+	// time, one at least; nil when that is not worth while. The caller closes all,
+	// after the operators that read them.
 	Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, max int) ([]Partition, error)
 	// Lookup opens the inner side of a LookupJoin with nkeys key columns.
 	Lookup(ctx context.Context, ec *expr.Ctx, n physical.TableNode, nkeys int) (Lookup, error)
@@ -37,7 +39,15 @@ type Source interface {
 }
 
 // Partition is a part of a scan, private to the source.
-type Partition any
+type Partition interface{ Close() error }
+
+// closePartitions closes all.
+func closePartitions(list []Partition) (err error) {
+	for _, p := range list {
+		err = errors.Join(err, p.Close())
+	}
+	return err
+}
 
 // Lookup finds rows by key.
 type Lookup interface {

@@ -70,7 +70,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 			out.node = &physical.StreamAggregate{Base: base(cols, groups, c), Input: in.node, GroupBy: group, Aggs: placed}
 		} else {
 			placed = countKeys(in.node, placed)
-			out.node = &physical.HashAggregate{Base: base(cols, groups, c), Input: p.searchGroups(in.node, group, placed), GroupBy: group, Aggs: placed, Parallel: workers}
+			out.node = &physical.HashAggregate{Base: base(cols, groups, c), Input: p.searchGroups(in.node, group, placed, func() bool { return p.manyValues(n.GroupBy, in) }), GroupBy: group, Aggs: placed, Parallel: workers}
 		}
 		return out, nil
 	}
@@ -115,6 +115,20 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	out, err := finish(hash, false, hashCost)
 	out.ordered = len(req.order) == 0 || len(n.GroupBy) == 0
 	return out, err
+}
+
+// rowsPerValue are the rows of a value from which computing with each value costs less
+// than with each row.
+const rowsPerValue = 8
+
+// manyValues reports that the columns of groups have nearly as many values as there
+// are rows.
+func (p *planner) manyValues(groupBy []expr.Expr, in rel) bool {
+	n := 1.0
+	for _, g := range groupBy {
+		n *= p.distinctColumns(g, in)
+	}
+	return n*rowsPerValue > in.rows
 }
 
 // groupOrder is the order of the input that makes equal groups adjacent and,

@@ -184,7 +184,7 @@ func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 	}
 	c, ok := e.(*expr.Col)
 	if !ok {
-		return math.Max(r.rows/10, 1)
+		return p.distinctResults(e, r)
 	}
 	if s := findScan(r.node, c.ID, r.cols); s != nil {
 		if pos := s.Table.ColumnByName(c.Name); pos >= 0 {
@@ -194,6 +194,62 @@ func (p *planner) distinctValues(e expr.Expr, r rel) float64 {
 		}
 	}
 	return math.Max(r.rows/10, 1)
+}
+
+// results bounds the different results of functions of any argument.
+var results = map[string]float64{"hour": 24, "minute": 60, "second": 60, "month": 12, "quarter": 4, "dayofmonth": 31, "day": 31, "dayofweek": 7,
+	"weekday": 7, "dayofyear": 366, "week": 54, "weekofyear": 53, "dayname": 7, "monthname": 12, "is_null": 2, "not": 2, "sign": 3}
+
+// distinctResults estimates the number of different results of an expression: no more
+// than its columns have values together.
+func (p *planner) distinctResults(e expr.Expr, r rel) float64 {
+	most := math.Max(r.rows/10, 1)
+	if f, ok := e.(*expr.Func); ok {
+		if n, bounded := results[f.Name]; bounded {
+			most = math.Min(most, n)
+		}
+		if f.Op.IsComparison() {
+			most = math.Min(most, 2)
+		}
+		if k, ok := modulus(f); ok {
+			switch k.D.Kind() {
+			case value.KindInt:
+				most = math.Min(most, math.Max(math.Abs(float64(k.D.Int())), 1))
+			case value.KindUint:
+				most = math.Min(most, math.Max(float64(k.D.Uint()), 1))
+			}
+		}
+	}
+	return math.Max(math.Min(most, p.distinctColumns(e, r)), 1)
+}
+
+// modulus is the constant by which % divides.
+func modulus(f *expr.Func) (*expr.Const, bool) {
+	if f.Op != expr.OpMod {
+		return nil, false
+	}
+	k, ok := f.Args[1].(*expr.Const)
+	return k, ok
+}
+
+// distinctColumns is the product of the numbers of different values of the columns of
+// an expression, at most r's rows.
+func (p *planner) distinctColumns(e expr.Expr, r rel) float64 {
+	n := 1.0
+	var seen []expr.ColID
+	expr.Walk(e, func(x expr.Expr) bool {
+		switch x := x.(type) {
+		case *expr.Col:
+			if !slices.Contains(seen, x.ID) {
+				seen = append(seen, x.ID)
+				n *= p.distinctValues(x, r)
+			}
+		case *expr.Subquery:
+			n = math.Inf(1)
+		}
+		return true
+	})
+	return math.Min(n, math.Max(r.rows, 1))
 }
 
 // findScan is the scan that yields a column, if it is found easily.

@@ -9,8 +9,9 @@ import (
 )
 
 // searchGroups lets a search index aggregate: in is the input of a HashAggregate,
-// which it gives back where the index cannot.
-func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*expr.Agg) physical.Node {
+// which it gives back where the index cannot, or where expressions make groups of so
+// many different values that those of all rows cost less.
+func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*expr.Agg, many func() bool) physical.Node {
 	s, search := searchOf(in)
 	if search == nil || !search.Covering || len(search.Scores) > 0 || s.Latest || !s.Lock.None || s.Limit != nil || p.off("SearchAggregate") || !foldable(groupBy, aggs) {
 		return in
@@ -25,6 +26,9 @@ func (p *planner) searchGroups(in physical.Node, groupBy []expr.Expr, aggs []*ex
 			}
 			return true
 		})
+	}
+	if !g.Plain && many() {
+		return in
 	}
 	isField := func(at int) bool {
 		return search.Index.Values(s.Table.Columns[s.Read[at]].ID) != nil

@@ -154,7 +154,7 @@ func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n phys
 	case *physical.IndexMerge:
 		return s.read.OpenMerge(ctx, ec, k, leaf, a, limit)
 	case *physical.SearchScan:
-		return s.search.Open(ctx, ec, k, leaf, limit, reader)
+		return s.search.Open(ctx, ec, k, leaf, part, limit, reader)
 	case *physical.LooseScan:
 		return s.read.OpenLoose(ctx, ec, k, leaf, a, reader)
 	}
@@ -163,7 +163,15 @@ func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n phys
 
 // Partitions implements exec.Source.
 func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, parts int) ([]exec.Partition, error) {
-	return s.read.Partitions(ctx, ec, n, parts)
+	leaf := n.Leaf()
+	if leaf.Search() == nil {
+		return s.read.Partitions(ctx, ec, n, parts)
+	}
+	k, err := s.state.Codecs.Table(leaf.Table)
+	if err != nil {
+		return nil, err
+	}
+	return s.search.Partitions(ctx, ec, k, leaf, parts, s.state.Reader)
 }
 
 // Lookup implements exec.Source.

@@ -47,6 +47,27 @@ func (n *Nulls) SetAll(rows int) {
 	_ = rows
 }
 
+// CopyBits makes rows null whose bits are set, from bit from on; nil has none. Of
+// rows that are not null before.
+func (n *Nulls) CopyBits(set []uint64, from, rows int) {
+	if set == nil {
+		return
+	}
+	shift := from & 63
+	for i := range (rows + 63) >> 6 {
+		at := from>>6 + i
+		w := set[at] >> shift
+		if shift != 0 && at+1 < len(set) {
+			w |= set[at+1] << (64 - shift)
+		}
+		if left := rows - i<<6; left < 64 {
+			w &= 1<<left - 1
+		}
+		n.bits[i] = w
+		n.any = n.any || w != 0
+	}
+}
+
 // CopyFrom makes n equal to o.
 func (n *Nulls) CopyFrom(o *Nulls) {
 	if n.any || o.any {

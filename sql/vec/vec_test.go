@@ -3,6 +3,7 @@ package vec
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/sqlots/sqlots/value"
@@ -42,6 +43,31 @@ func TestNulls(t *testing.T) {
 
 // TestArenaKeepsOldSlices: growing the arena does not move what was handed
 // out.
+func TestNullsCopyBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		set := make([]uint64, 1+r.IntN(20))
+		for i := range set {
+			set[i] = r.Uint64() & r.Uint64() & -uint64(r.IntN(2))
+		}
+		from := r.IntN(len(set) * 64)
+		rows := 1 + r.IntN(min(len(set)*64-from, MaxRows))
+		var n Nulls
+		n.CopyBits(set, from, rows)
+		some := false
+		for i := range MaxRows {
+			want := i < rows && set[(from+i)>>6]>>((from+i)&63)&1 != 0
+			some = some || want
+			if n.IsNull(i) != want {
+				t.Fatalf("row %d of %d from %d: %v", i, rows, from, !want)
+			}
+		}
+		if n.Any() != some {
+			t.Fatalf("any is %v", n.Any())
+		}
+	}
+}
+
 func TestArenaKeepsOldSlices(t *testing.T) {
 	v := New(value.KindBytes)
 	var got [][]byte

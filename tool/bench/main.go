@@ -16,13 +16,14 @@ import (
 	"github.com/sqlots/sqlots/tool/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run|index|search|soak|tpch [flags]
+const usage = `usage: sqlots bench load|run|index|search|columns|soak|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
 index  measures writers beside an index build (sqlots bench index -h)
 search measures questions of a search index (sqlots bench search -h)
+columns measures aggregates over what load has made (sqlots bench columns -h)
 soak   changes and asks a search index for a long time (sqlots bench soak -h)
 tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
 
@@ -71,7 +72,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	others := map[string]func(context.Context, []string, io.Writer, io.Writer) error{"index": indexMain, "soak": soakMain, "search": searchMain}
+	others := map[string]func(context.Context, []string, io.Writer, io.Writer) error{"index": indexMain, "soak": soakMain, "search": searchMain, "columns": columnsMain}
 	if len(args) > 0 && others[args[0]] != nil {
 		run := others[args[0]]
 		err := run(ctx, args[1:], stdout, stderr)
@@ -154,7 +155,7 @@ func (c *command) parse(args []string) error {
 	f := c.flags()
 	if len(args) == 0 {
 		f.Usage()
-		return errors.New("say load, run, index, search, soak or tpch")
+		return errors.New("say load, run, index, search, columns, soak or tpch")
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
 		f.Usage()
@@ -162,7 +163,7 @@ func (c *command) parse(args []string) error {
 	}
 	c.verb = args[0]
 	if c.verb != "load" && c.verb != "run" {
-		return fmt.Errorf("unknown command %q (load, run, index, search, soak or tpch)", c.verb)
+		return fmt.Errorf("unknown command %q (load, run, index, search, columns, soak or tpch)", c.verb)
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return err

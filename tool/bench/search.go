@@ -28,6 +28,9 @@ type searchBench struct {
 	stdout       io.Writer
 
 	targets []*target
+	// prepare makes the data of a target; nil for none.
+	prepare func(ctx context.Context, t *target) error
+	list    []searchQuestion
 }
 
 const searchUsage = `usage: sqlots bench search [flags]
@@ -54,6 +57,10 @@ func searchMain(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	}
 	if b.rows < 100 || b.duration <= 0 || f.NArg() > 0 {
 		return errors.New("-rows must be at least 100 and -duration greater than 0")
+	}
+	b.list = questions(b.rows)
+	if !b.keep {
+		b.prepare = b.fill
 	}
 	return b.run(ctx)
 }
@@ -96,7 +103,7 @@ func writeDocuments(w io.Writer, rows int64, seed uint64) error {
 // search index, where it differs.
 type searchQuestion struct{ name, sql, other string }
 
-func (b *searchBench) questions() []searchQuestion {
+func questions(rows int64) []searchQuestion {
 	// MariaDB reads a SPATIAL key for relations with boxes only.
 	near := func(km float64) searchQuestion {
 		lon, lat := town(7)
@@ -116,7 +123,7 @@ func (b *searchBench) questions() []searchQuestion {
 		{name: "range_30", sql: "SELECT COUNT(*) FROM documents WHERE wide BETWEEN 0 AND 299999"},
 		{name: "range_sum", sql: "SELECT SUM(narrow) FROM documents WHERE wide BETWEEN 0 AND 299999"},
 		{name: "top10", sql: "SELECT id FROM documents WHERE kind = 'kind3' ORDER BY narrow DESC, id LIMIT 10"},
-		{name: "offset", sql: fmt.Sprintf("SELECT id FROM documents WHERE kind = 'kind3' ORDER BY wide, id LIMIT 10 OFFSET %d", b.rows*9/100)},
+		{name: "offset", sql: fmt.Sprintf("SELECT id FROM documents WHERE kind = 'kind3' ORDER BY wide, id LIMIT 10 OFFSET %d", rows*9/100)},
 		{name: "group_by", sql: "SELECT kind, COUNT(*) FROM documents WHERE wide < 300000 GROUP BY kind ORDER BY kind"},
 		{name: "sum_avg", sql: "SELECT SUM(narrow), AVG(narrow) FROM documents"},
 		near(1), near(10),
@@ -144,10 +151,10 @@ func (b *searchBench) run(ctx context.Context) (err error) {
 		_, _ = fmt.Fprintln(b.stdout, t)
 	}
 	for _, t := range b.targets {
-		if b.keep {
+		if b.prepare == nil {
 			continue
 		}
-		if err := b.fill(ctx, t); err != nil {
+		if err := b.prepare(ctx, t); err != nil {
 			return fmt.Errorf("filling %s: %w", t.name, err)
 		}
 	}
@@ -157,7 +164,7 @@ func (b *searchBench) run(ctx context.Context) (err error) {
 	}
 	_, _ = fmt.Fprintln(b.stdout)
 	wrong := 0
-	for _, q := range b.questions() {
+	for _, q := range b.list {
 		if b.only != "" && !slices.Contains(strings.Split(b.only, ","), q.name) {
 			continue
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/ranges"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/value"
 )
 
 // SearchIndexes is implemented by estimators that know search indexes, under the
@@ -136,7 +138,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Pat
 	columns := float64(len(r.Needed)) * cost.ScanColumn
 	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit + s.checkCost(q, p.Entries, total)
 	if scan.Covering {
-		p.Cost += fetched * (columns + filterCost(p.Residual) + float64(len(r.Scores))*cost.SearchRank)
+		p.Cost += fetched * (s.valuesCost() + filterCost(p.Residual) + float64(len(r.Scores))*cost.SearchRank)
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
 	}
@@ -159,6 +161,23 @@ func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Pat
 	}
 	p.LimitedCost = p.Cost
 	return p, s.marks && n > 0
+}
+
+// valuesCost is the cost of reading what is needed of a document.
+func (s *searcher) valuesCost() (sum float64) {
+	for _, pos := range s.r.Needed {
+		switch types.KindOf(s.t.Columns[pos].Type) {
+		case value.KindBytes, value.KindJSON:
+			sum += cost.ScanColumn
+		default:
+			if s.x.Field(s.t.Columns[pos].ID, schema.SearchValue) == nil { // a column of the key
+				sum += cost.ScanColumn
+				continue
+			}
+			sum += cost.SearchWord
+		}
+	}
+	return sum
 }
 
 // query turns conditions into a query of the index, and returns the conditions

@@ -29,7 +29,8 @@ const (
 	SearchCount    = 90000 // a number of documents that lists of values give
 	SearchParts    = 16    // segments, each of which has its own list of different values
 	SearchDoc      = 0.3   // each document, for each condition that it is tested for
-	SearchHit      = 6     // each document that it finds
+	SearchHit      = 1     // each document that it finds
+	SearchWord     = 1     // each value of it that is a number or a time
 	SearchRank     = 10    // each of them whose score or distance is computed: less than above the scan
 	SearchNear     = 1     // each of them, where the nearest are looked for
 	MergeKey       = 40    // a key of an index merge, and

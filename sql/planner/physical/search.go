@@ -306,6 +306,17 @@ func (x *SearchScan) Conds() (out []expr.Expr) {
 // Rank implements Access.
 func (x *SearchScan) Rank() int { return 10 }
 
+// Ungrouped is the scan with its rows in the place of their groups.
+func (s *Scan) Ungrouped() *Scan {
+	if s.Search().Group == nil {
+		return s
+	}
+	out, x := *s, *s.Search()
+	x.Group = nil
+	out.Access = &x
+	return &out
+}
+
 // String implements Access.
 func (x *SearchScan) String() string {
 	if x.Covering {

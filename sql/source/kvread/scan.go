@@ -22,6 +22,9 @@ type partition struct {
 	widened bool
 }
 
+// Close implements exec.Partition.
+func (*partition) Close() error { return nil }
+
 // OpenRanges makes the operator of a scan of a key, all of it or ranges of it, of
 // what reader shows.
 func (s *Reader) OpenRanges(ctx context.Context, ec *expr.Ctx, k *decode.Table, n physical.TableNode, part exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {

@@ -135,6 +135,59 @@ func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	return nil
 }
 
+// isPlain reports a column whose values are decoded by runs of documents.
+func (c *searchColumn) isPlain() bool { return c.absent || c.Word && !c.inKey && !c.Geo }
+
+func allPlain(cols []searchColumn) bool {
+	for i := range cols {
+		if !cols[i].isPlain() {
+			return false
+		}
+	}
+	return true
+}
+
+// readRun decodes the values of n documents from one on, of a plain column.
+func (c *searchColumn) readRun(s *seg.Segment, from, n int, out *vec.Vec) error {
+	if c.absent {
+		out.Nulls.SetAll(n)
+		return nil
+	}
+	w, err := s.Words(c.ID)
+	if err != nil {
+		return err
+	}
+	if w.AllNull() {
+		out.Nulls.SetAll(n)
+		return nil
+	}
+	out.Nulls.CopyBits(w.Nulls(), from, n)
+	words := out.I64
+	if vec.ClassOf(c.Kind) != vec.ClassWord {
+		if cap(c.words) < n {
+			c.words = make([]int64, vec.MaxRows)
+		}
+		words = c.words
+	}
+	words = words[:n]
+	for at := 0; at < n; {
+		at += w.Block(from+at, words[at:])
+	}
+	c.fill(words, out)
+	return nil
+}
+
+// decodeRun makes b a batch of n documents from one on. All columns are plain.
+func decodeRun(s *seg.Segment, from, n int, cols []searchColumn, b *vec.Batch) error {
+	initBatch(b, cols, n)
+	for i := range cols {
+		if err := cols[i].readRun(s, from, n, b.Cols[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readIDs decodes the values from the documents' keys.
 func (c *searchColumn) readIDs(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	c.ids = s.IDs(docs, c.ids[:0])
@@ -218,7 +271,7 @@ func initBatch(b *vec.Batch, cols []searchColumn, n int) {
 	}
 }
 
-// fill turns words into values.
+// fill turns words into values. They may be in out.
 func (c *searchColumn) fill(words []int64, out *vec.Vec) {
 	switch c.Kind {
 	case value.KindUint, value.KindTime:
@@ -245,7 +298,9 @@ func (c *searchColumn) fill(words []int64, out *vec.Vec) {
 			out.Dec[i] = value.DecimalFromInt128(w>>63, uint64(w), c.Scale)
 		}
 	default:
-		copy(out.I64, words)
+		if len(words) > 0 && &words[0] != &out.I64[0] {
+			copy(out.I64, words)
+		}
 	}
 }
 

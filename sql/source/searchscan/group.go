@@ -62,7 +62,7 @@ func (o *searchOp) groups(ctx context.Context) (*exec.Part, error) {
 		if !ok { // they come as rows
 			o.memory.Shrink(g.held)
 			o.group = nil
-			return nil, nil
+			return nil, exec.ErrUngrouped
 		}
 		o.hits, o.tallied = nil, false
 	}
@@ -76,6 +76,12 @@ func (o *searchOp) groups(ctx context.Context) (*exec.Part, error) {
 	g.ids = g.ids[n:]
 	return o.part(ids)
 }
+
+// Different values are given up to so many; about what each takes.
+const (
+	maxDifferent   = 1 << 20
+	differentBytes = 32
+)
 
 // aggregate groups the hits; false when the index cannot.
 func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
@@ -136,6 +142,10 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 		if g.final && g.plan.Calls[i].Op == expr.AggCount && !c.col.isZoned() {
 			c.counts = groups.CountDifferent(i)
 			continue
+		}
+		n := groups.Differences(i)
+		if n > maxDifferent || o.hold(int64(n)*differentBytes) != nil {
+			return false, nil
 		}
 		c.values, c.words = map[uint32][]value.Datum{}, map[uint32][]int64{}
 		groups.Different(i, func(id uint32, w int64) {

@@ -36,8 +36,12 @@ import (
 // allRows is the access of the rows that a search looks at in the table.
 var allRows = &physical.FullScan{}
 
-// Open makes the operator of a search of what reader shows.
-func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64, reader storage.Reader) (exec.Operator, error) {
+// Open makes the operator of a search of what reader shows, or of one of its
+// Partitions.
+func (s *Searcher) Open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, cut exec.Partition, limit int64, reader storage.Reader) (exec.Operator, error) {
+	if p, ok := cut.(*part); ok {
+		return s.openPart(ctx, ec, k, n, p, limit)
+	}
 	all := s.env.Ranges == decode.AllRanges && n.Table.Derived == nil && !n.Lock.SkipLocked
 	if all {
 		// Which rows an index would find later is not known: all of them are locked.
@@ -123,7 +127,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 }
 
 // search queries the view. The operator closes it.
-func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ exec.Operator, err error) {
+func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ *searchOp, err error) {
 	z := decode.NewZone(s.env.Loc)
 	looked := int64(0)
 	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
@@ -192,7 +196,7 @@ func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n 
 		if err := openColumns(op.cols, hits); err != nil {
 			return nil, err
 		}
-		op.ec, op.filter = ec, n.Filter
+		op.ec, op.filter, op.plain = ec, n.Filter, allPlain(op.cols)
 		op.batch = vec.NewBatch(nil)
 		if op.scores, err = q.scores(n, hits); err != nil {
 			return nil, err
@@ -219,19 +223,37 @@ func countsOnly(n *physical.Scan) bool {
 // searchRows opens what a search reads of the table: the rows that its hits are
 // of, where it is not covering, and those that were changed.
 func (s *Searcher) searchRows(ctx context.Context, op *searchOp, ec *expr.Ctx, k *decode.Table, n *physical.Scan, limit int64) error {
-	prefix := k.Prefix()
-	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
 	var hits []query.Hits
-	total := len(op.View.Changed)
 	if !n.Search().Covering {
 		hits, op.hits = op.hits, nil
-		for i := range hits {
-			total += hits[i].Count
-		}
 	}
-	held := int64(total) * int64(len(prefix)+40)
-	if err := op.hold(held); err != nil {
-		return err
+	keys, err := op.keys(k, hits, op.View.Changed)
+	if err == nil {
+		op.rows, err = s.tableRows(ctx, ec, k, n, keys, limit)
+	}
+	op.At(step.SearchFetched)
+	return err
+}
+
+// tableRows reads rows of the table that a search has found, or that were changed.
+func (s *Searcher) tableRows(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, keys [][]byte, limit int64) (exec.Operator, error) {
+	rows := *n
+	rows.Filter, rows.Access = n.Search().All, allRows
+	op, err := s.env.Rows.OpenKeys(ctx, ec, k, &rows, keys, limit)
+	return scoreRows(op, ec, n), err
+}
+
+// keys are the keys of rows, ascending: those of hits, and others without the
+// table's prefix.
+func (o *searchOp) keys(k *decode.Table, hits []query.Hits, others [][]byte) ([][]byte, error) {
+	prefix := k.Prefix()
+	rowKey := func(id []byte) []byte { return append(append(make([]byte, 0, len(prefix)+len(id)), prefix...), id...) }
+	total := len(others)
+	for i := range hits {
+		total += hits[i].Count
+	}
+	if err := o.hold(int64(total) * int64(len(prefix)+40)); err != nil {
+		return nil, err
 	}
 	keys := make([][]byte, 0, total)
 	var docs []uint32
@@ -245,16 +267,11 @@ func (s *Searcher) searchRows(ctx context.Context, op *searchOp, ec *expr.Ctx, k
 			}
 		}
 	}
-	for _, id := range op.View.Changed {
+	for _, id := range others {
 		keys = append(keys, rowKey(id))
 	}
 	slices.SortFunc(keys, bytes.Compare)
-	rows := *n
-	rows.Filter, rows.Access = n.Search().All, allRows
-	rowsOp, err := s.env.Rows.OpenKeys(ctx, ec, k, &rows, keys, limit)
-	op.rows = scoreRows(rowsOp, ec, n)
-	op.At(step.SearchFetched)
-	return err
+	return keys, nil
 }
 
 // hold takes memory until the operator is closed.
@@ -345,6 +362,7 @@ type searchOp struct {
 	cols   []searchColumn
 	ec     *expr.Ctx
 	filter []expr.Expr
+	plain  bool // all of cols are
 	batch  *vec.Batch
 	docs   []uint32
 	from   uint32
@@ -366,6 +384,8 @@ type searchOp struct {
 	tree    query.Node
 	// open opens rows, at their first use.
 	open func(ctx context.Context) error
+	// shared: the view and what is held belong to all parts together.
+	shared bool
 }
 
 var _ exec.Counted = (*searchOp)(nil)
@@ -394,6 +414,9 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
+		if b, err := o.run(ctx, h); b != nil || err != nil {
+			return b, err
+		}
 		o.docs, o.from = h.Docs(o.from, o.batchDocs(), o.docs[:0])
 		if len(o.docs) == 0 {
 			o.hits, o.from = o.hits[1:], 0
@@ -422,6 +445,38 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		return o.scores.with(ctx, o.memory, h, o.docs, b)
 	}
 	return o.rows.Next(ctx)
+}
+
+// leastRun is the least number of documents that are decoded as a run.
+const leastRun = 128
+
+// run makes a batch of the hits from o.from on where they are a run and all columns
+// are plain; nil where they are not, or none passes the filter.
+func (o *searchOp) run(ctx context.Context, h *query.Hits) (*vec.Batch, error) {
+	if !o.plain || o.scores != nil {
+		return nil, nil
+	}
+	for {
+		n := h.Run(o.from, vec.MaxRows)
+		if n < leastRun {
+			return nil, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := decodeRun(h.Seg, int(o.from), n, o.cols, o.batch); err != nil {
+			return nil, err
+		}
+		o.from += uint32(n)
+		for _, f := range o.filter {
+			if err := expr.EvalFilter(o.ec, f, o.batch); err != nil {
+				return nil, err
+			}
+		}
+		if o.batch.Live() > 0 {
+			return o.batch, nil
+		}
+	}
 }
 
 // firstDocs is the number of documents of the first batch of one that may be large.
@@ -507,10 +562,14 @@ func (o *searchOp) Close() error {
 	if o.group != nil {
 		o.memory.Shrink(o.group.held)
 	}
-	if o.rows == nil {
-		return o.View.Close()
+	var err error
+	if o.rows != nil {
+		err = o.rows.Close()
 	}
-	return errors.Join(o.rows.Close(), o.View.Close())
+	if o.shared {
+		return err
+	}
+	return errors.Join(err, o.View.Close())
 }
 
 // searchQuery makes queries of what the planner has found.
