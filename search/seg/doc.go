@@ -78,7 +78,8 @@
 //     (since version 2), a permutation in the order of their cells, which are
 //     the interleaved bits of both, and the cell of every 64th entry of it.
 //   - Bytes fields: blocks of 16 KiB, compressed with zstd.
-//   - Ids, and a hash table from id to document of 5 bytes a document.
+//   - Ids, which of them are the least and the greatest, and a hash table from id
+//     to document of 5 bytes a document.
 //   - Nested documents: a bitset of those that are not nested, and the number
 //     of each one's path in the schema's list, which may only grow.
 package seg

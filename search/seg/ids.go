@@ -21,6 +21,8 @@ type ids struct {
 	slots   []uint32
 	docBits int
 	roots   []uint64 // nil: no nested documents
+	// least and most are those of all ids; nil where the file does not say.
+	least, most []byte
 }
 
 func openIDs(f *file) (*ids, error) {
@@ -53,7 +55,15 @@ func openIDs(f *file) (*ids, error) {
 	if roots != nil {
 		r.roots = view[uint64](roots.data)
 	}
+	if least, most := s.params[1], s.params[2]; least > 0 && most > 0 && max(least, most) <= int64(f.docs) {
+		r.least, r.most = r.at(uint32(least-1)), r.at(uint32(most-1))
+	}
 	return r, nil
+}
+
+// isApart reports that no document has an id from least to most, both included.
+func (r *ids) isApart(least, most []byte) bool {
+	return r.least != nil && (bytes.Compare(most, r.least) < 0 || bytes.Compare(least, r.most) > 0)
 }
 
 // root is the document that contains a nested document.
@@ -118,8 +128,16 @@ func (r *ids) end(root uint32) uint32 {
 // documents are nil. roots is nil without nested documents.
 func writeIDs(w *fileWriter, list [][]byte, roots []uint64) {
 	docs := len(list)
-	stride := -1
-	for _, id := range list {
+	stride, least, most := -1, -1, -1
+	for doc, id := range list {
+		if id != nil {
+			if least < 0 || bytes.Compare(id, list[least]) < 0 {
+				least = doc
+			}
+			if most < 0 || bytes.Compare(id, list[most]) > 0 {
+				most = doc
+			}
+		}
 		switch {
 		case stride == -1:
 			stride = len(id)
@@ -130,7 +148,7 @@ func writeIDs(w *fileWriter, list [][]byte, roots []uint64) {
 	if roots != nil || stride < 0 {
 		stride = 0
 	}
-	w.section(0, 0, partIDs, [4]int64{int64(stride)}, list...)
+	w.section(0, 0, partIDs, [4]int64{int64(stride), int64(least + 1), int64(most + 1)}, list...)
 	if stride == 0 {
 		ends := make([]int64, docs)
 		total := 0

@@ -285,8 +285,9 @@ func (ix *Index) Apply(b *Batch) error {
 	}
 	st := snap.state
 	ib := index.NewBatch()
+	near := snap.around(b.last)
 	for id, row := range b.last {
-		had := snap.has(id)
+		had := hasID(near, id)
 		switch {
 		case row >= 0 && !had:
 			st.docs++
@@ -328,11 +329,31 @@ func (ix *Index) Apply(b *Batch) error {
 	return nil
 }
 
-// has reports whether the snapshot has a document with the id.
-func (s *Snapshot) has(id string) bool {
+// around are the segments that may have one of some ids.
+func (s *Snapshot) around(ids map[string]int) (out []*Segment) {
+	var least, most string
+	for id := range ids {
+		if least == "" || id < least {
+			least = id
+		}
+		most = max(most, id)
+	}
+	for _, g := range s.segs {
+		if !g.c.ids.isApart([]byte(least), []byte(most)) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// hasID reports whether one of some segments has a document with the id.
+func hasID(segs []*Segment, id string) bool {
+	if len(segs) == 0 {
+		return false
+	}
 	h := xxhash.Sum64String(id)
-	for i := len(s.segs) - 1; i >= 0; i-- {
-		g := s.segs[i]
+	for i := len(segs) - 1; i >= 0; i-- {
+		g := segs[i]
 		if doc, ok := g.c.ids.findHash([]byte(id), h); ok && (g.deleted == nil || !g.deleted.Contains(doc)) {
 			return true
 		}
