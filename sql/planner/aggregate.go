@@ -10,7 +10,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 )
 
-// parallelRows is the estimated input from which a parallel aggregation pays.
+// parallelRows is the estimated number of rows that are read, also of those that a filter
+// leaves out, from which a parallel aggregation pays.
 const parallelRows = 50000
 
 func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
@@ -44,7 +45,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	}
 	groups = math.Max(1, math.Min(groups, hash.rows))
 	workers := 1
-	if p.opts.Parallelism > 1 && hash.rows > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
+	if p.opts.Parallelism > 1 && math.Max(hash.reads, hash.rows) > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
 		workers = p.opts.Parallelism
 	}
 	rowCost := float64(cost.HashGroupRow)
