@@ -13,9 +13,10 @@ import (
 // hashAggregateOp reads all input before its first group. Where memory is short
 // the groups and all later rows are spilled, see grouping.
 type hashAggregateOp struct {
-	b    *builder
-	node *physical.HashAggregate
-	in   Operator // nil when partitions are read instead
+	b     *builder
+	node  *physical.HashAggregate
+	in    Operator // nil when partitions are read instead
+	joins *sharedJoins
 
 	list []*grouping  // that read the input or a partition of it
 	agg  *aggregation // whose groups are emitted
@@ -114,15 +115,27 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		b := h.b
 		if len(parts) >= 2 {
-			if err := h.loadParallel(ctx, parts); err != nil {
+			if h.joins, err = b.shareJoins(ctx, h.node.Input); err != nil {
 				return err
 			}
-			return h.settle(ctx, 0)
+			if h.joins.parallel {
+				if err := h.loadParallel(ctx, parts); err != nil {
+					return err
+				}
+				if err := h.joins.close(); err != nil {
+					return err
+				}
+				return h.settle(ctx, 0)
+			}
+			b = h.joins.b
 		}
-		if h.in, err = h.b.build(h.node.Input); err != nil {
+		in, err := b.build(h.node.Input)
+		if err != nil {
 			return err
 		}
+		h.in = slicedForGroups(b.ec, in, h.node.GroupBy, h.node.Aggs)
 	}
 	g, err := newGrouping(h.b, h.node)
 	if err != nil {
@@ -151,7 +164,7 @@ func (h *hashAggregateOp) loadParallel(ctx context.Context, parts []Partition) e
 	w := newWorkers(ctx)
 	defer w.stop()
 	for _, part := range parts {
-		sub := h.b.fork(part)
+		sub := h.joins.b.fork(part)
 		g, err := newGrouping(sub, h.node)
 		if err != nil {
 			return err
@@ -256,10 +269,13 @@ func (h *hashAggregateOp) Close() error {
 	}
 	h.part.close()
 	h.done, h.agg, h.todo = true, nil, nil
-	if h.in == nil {
-		return nil
+	err := h.joins.close()
+	if h.in != nil {
+		if cerr := h.in.Close(); err == nil {
+			err = cerr
+		}
 	}
-	return h.in.Close()
+	return err
 }
 
 // aggPart is a partition of the groups: for each grouping that has read a part

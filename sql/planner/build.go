@@ -43,7 +43,8 @@ type rel struct {
 	ordered bool
 	rows    float64
 	cost    float64
-	// reads are, of a pipeline, the rows that its scan reads before any filter.
+	// reads are, of a pipeline, the rows that its scan reads before any filter, or
+	// those that a join probes.
 	reads float64
 }
 
