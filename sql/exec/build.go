@@ -34,6 +34,8 @@ type builder struct {
 	works map[*physical.CTE]*cteRun
 	// serial: the plan runs once for each of many rows, without goroutines.
 	serial bool
+	// joins have read their build inputs, see sharedJoins.
+	joins map[physical.Node]*hashJoinOp
 }
 
 // parallelism is the most goroutines that may work on one pipeline.
@@ -52,16 +54,6 @@ func newBuilder(env *Env, ec *expr.Ctx) *builder {
 func (b *builder) fork(part Partition) *builder {
 	sub := *b
 	sub.part, sub.ec, sub.thread = part, b.ec.Fork(), &thread{}
-	return &sub
-}
-
-// within is b for a scan of which there is only one partition, or none.
-func (b *builder) within(parts []Partition) *builder {
-	if len(parts) == 0 {
-		return b
-	}
-	sub := *b
-	sub.part = parts[0]
 	return &sub
 }
 
@@ -227,20 +219,6 @@ func comesOrdered(n physical.Node) bool {
 
 // perRowCost is about what a row costs above an exchange, in nanoseconds.
 const perRowCost = 100
-
-// build2 builds two inputs, or none.
-func (b *builder) build2(left, right physical.Node) (Operator, Operator, error) {
-	l, err := b.build(left)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := b.input(right)
-	if err != nil {
-		l.Close()
-		return nil, nil, err
-	}
-	return l, r, nil
-}
 
 func typesOf(cols []physical.Column) []schema.Type {
 	ts := make([]schema.Type, len(cols))

@@ -17,29 +17,40 @@ import (
 // is run in parallel.
 const exchangeCost = 4e6
 
-// pipelineScan is the scan at the bottom of filters and projections that can
-// be read in partitions without regard to order; nil if n is anything else.
+// pipelineScan is the scan at the bottom of filters, projections and the probe inputs
+// of joins that can be read in partitions without regard to order; nil if n is
+// anything else.
 func pipelineScan(n physical.Node) physical.TableNode {
-	for {
-		switch x := n.(type) {
-		case *physical.Filter:
-			n = x.Input
-		case *physical.Project:
-			n = x.Input
-		case physical.TableNode:
-			r, s := x.Reads(), x.Leaf()
-			if s.Ordered || r.Latest || r.Limit != nil || !r.Lock.None || s.Access.FewKeys() {
-				return nil
-			}
-			return x
-		default:
+	for ; n != nil; n = pipelineInput(n) {
+		x, ok := n.(physical.TableNode)
+		if !ok {
+			continue
+		}
+		r, s := x.Reads(), x.Leaf()
+		if s.Ordered || r.Latest || r.Limit != nil || !r.Lock.None || s.Access.FewKeys() || anyVolatile(r.Filter, s.Filter) {
 			return nil
 		}
+		return x
 	}
+	return nil
 }
 
+// exchangePays reports a pipeline that reads much. What joins make of it must not be so
+// many rows that copying them costs as much.
 func exchangePays(n physical.Node) bool {
-	return n.Est().Cost >= exchangeCost && pipelineScan(n) != nil
+	est := n.Est()
+	return est.Cost >= exchangeCost && pipelineScan(n) != nil && (!hasJoin(n) || est.Rows*perRowCost <= est.Cost)
+}
+
+// hasJoin reports joins in a pipeline.
+func hasJoin(n physical.Node) bool {
+	for ; n != nil; n = pipelineInput(n) {
+		switch n.(type) {
+		case *physical.HashJoin, *physical.NestedLoop, *physical.LookupJoin:
+			return true
+		}
+	}
+	return false
 }
 
 // workers runs functions in goroutines under a context of their own. The first
@@ -105,6 +116,7 @@ type exchange struct {
 	kinds []value.Kind
 
 	serial Operator // when the source does not cut the scan
+	joins  *sharedJoins
 	opened bool
 	parts  []Partition
 	w      *workers
@@ -155,8 +167,15 @@ func (e *exchange) open(ctx context.Context) error {
 		return err
 	}
 	e.parts = parts
-	if len(parts) < 2 {
-		e.serial, err = e.b.within(parts).build(e.node)
+	if len(parts) == 0 {
+		e.serial, err = e.b.build(e.node)
+		return err
+	}
+	if e.joins, err = e.b.shareJoins(ctx, e.node); err != nil {
+		return err
+	}
+	if !e.joins.parallel {
+		e.serial, err = e.joins.b.build(e.node)
 		return err
 	}
 	e.full = make(chan *vec.Batch, 2*len(parts))
@@ -165,7 +184,7 @@ func (e *exchange) open(ctx context.Context) error {
 	var running sync.WaitGroup
 	for _, part := range parts {
 		running.Add(1)
-		sub := e.b.fork(part)
+		sub := e.joins.b.fork(part)
 		e.w.run(func(ctx context.Context) error {
 			defer running.Done()
 			return e.produce(ctx, sub)
@@ -222,9 +241,9 @@ func (e *exchange) Close() error {
 		e.w.wg.Wait()
 		e.full = nil
 	}
-	var err error
+	err := e.joins.close()
 	if e.serial != nil {
-		err = e.serial.Close()
+		err = errors.Join(err, e.serial.Close())
 	}
 	parts := e.parts
 	e.parts = nil

@@ -20,6 +20,7 @@ type hashAggregateOp struct {
 	// parallel: the plan and the input allow for partitions.
 	parallel bool
 	cut      []Partition
+	joins    *sharedJoins
 
 	list []*grouping  // that read the input or a partition of it
 	agg  *aggregation // whose groups are emitted
@@ -36,7 +37,7 @@ func (b *builder) hashAggregate(x *physical.HashAggregate) (Operator, error) {
 	if op.parallel && canMerge(x.Aggs) || isGrouped(x.Input) {
 		return op, nil
 	}
-	return op, op.open1()
+	return op, op.openInput()
 }
 
 // isGrouped reports a scan that may aggregate itself.
@@ -45,8 +46,8 @@ func isGrouped(n physical.Node) bool {
 	return ok && s.Search() != nil && s.Search().Group != nil
 }
 
-// open1 builds the input for one goroutine.
-func (h *hashAggregateOp) open1() error {
+// openInput builds the input for one goroutine.
+func (h *hashAggregateOp) openInput() error {
 	x, build := h.node, h.b.build
 	if h.parallel && anyOrder(x.Aggs) {
 		build = h.b.input
@@ -136,28 +137,40 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 			return err
 		}
 		if !canMerge(h.node.Aggs) {
-			if err := h.open1(); err != nil {
+			if err := h.openInput(); err != nil {
 				return err
 			}
 		}
 	}
-	if h.in == nil {
-		var err error
-		n := min(h.node.Parallel, h.b.env.parallelism())
-		h.cut, err = h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n)
-		if err != nil {
+	if h.in != nil {
+		return h.loadSerial(ctx)
+	}
+	n := min(h.node.Parallel, h.b.env.parallelism())
+	var err error
+	if h.cut, err = h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n); err != nil {
+		return err
+	}
+	b := h.b
+	if len(h.cut) > 0 {
+		if h.joins, err = b.shareJoins(ctx, h.node.Input); err != nil {
 			return err
 		}
-		if len(h.cut) >= 2 {
+		if h.joins.parallel {
 			if err := h.loadParallel(ctx); err != nil {
+				return err
+			}
+			if err := h.joins.close(); err != nil {
 				return err
 			}
 			return h.settle(ctx, 0)
 		}
-		if h.in, err = h.b.within(h.cut).build(h.node.Input); err != nil {
-			return err
-		}
+		b = h.joins.b
 	}
+	in, err := b.build(h.node.Input)
+	if err != nil {
+		return err
+	}
+	h.in = slicedForGroups(b.ec, in, h.node.GroupBy, h.node.Aggs)
 	return h.loadSerial(ctx)
 }
 
@@ -211,7 +224,7 @@ func (h *hashAggregateOp) loadParallel(ctx context.Context) error {
 	w := newWorkers(ctx)
 	defer w.stop()
 	for _, part := range h.cut {
-		sub := h.b.fork(part)
+		sub := h.joins.b.fork(part)
 		g, err := newGrouping(sub, h.node)
 		if err != nil {
 			return err
@@ -316,9 +329,9 @@ func (h *hashAggregateOp) Close() error {
 	}
 	h.part.close()
 	h.done, h.agg, h.todo = true, nil, nil
-	var err error
+	err := h.joins.close()
 	if h.in != nil {
-		err = h.in.Close()
+		err = errors.Join(err, h.in.Close())
 	}
 	cut := h.cut
 	h.cut = nil

@@ -205,6 +205,8 @@ type keyTable struct {
 	// numbers and the like are found without hashing.
 	small   []uint32
 	lookups int
+	// fixed: see fix.
+	fixed bool
 }
 
 // rawLimit bounds the number of strings that keyTable.raw remembers, and rawLongest
@@ -296,6 +298,9 @@ func (t *keyTable) insertWords(v *vec.Vec, rows []uint16, ids []uint32, fresh fu
 
 // count makes small once enough words were looked up.
 func (t *keyTable) count(rows int) {
+	if t.fixed {
+		return
+	}
 	if t.lookups += rows; t.small == nil && t.lookups > smallAfter {
 		t.small = make([]uint32, smallWords)
 	}
@@ -326,6 +331,35 @@ func (t *keyTable) insertText(cols []*vec.Vec, rows []uint16, ids []uint32, fres
 	return ids
 }
 
+// fix ends the insertion of keys: small has all words below smallWords, and readers do
+// not change what they share.
+func (t *keyTable) fix() {
+	t.fixed = true
+	if t.small == nil {
+		for _, s := range t.words.slots {
+			if s.id != 0 && uint64(s.key) < smallWords {
+				t.small = make([]uint32, smallWords)
+				break
+			}
+		}
+	}
+	for _, s := range t.words.slots {
+		if s.id != 0 && uint64(s.key) < uint64(len(t.small)) {
+			t.small[s.key] = s.id
+		}
+	}
+}
+
+// loosen takes fix back.
+func (t *keyTable) loosen() { t.fixed, t.small = false, nil }
+
+// reader is a table that finds the keys of t, which is fixed, in another goroutine.
+func (t *keyTable) reader() keyTable {
+	r := *t
+	r.buf = nil
+	return r
+}
+
 // find appends the ids of the rows to ids: none for those with a NULL and
 // those that are not there.
 func (t *keyTable) find(cols []*vec.Vec, rows []uint16, ids []uint32) []uint32 {
@@ -353,7 +387,7 @@ func (t *keyTable) findWords(v *vec.Vec, rows []uint16, ids []uint32) []uint32 {
 			ids = append(ids, none)
 		case k < uint64(len(t.small)):
 			id := t.small[k]
-			if id == 0 {
+			if id == 0 && !t.fixed {
 				if found := t.words.find(v.I64[i]); found != none {
 					id = found + 1
 					t.small[k] = id

@@ -41,29 +41,57 @@ type hashJoinOp struct {
 	spill  *joinSpill // nil while all is in memory
 }
 
-func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) {
-	j, err := b.hashJoinOf(x, x, "hash join")
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
-}
+func (b *builder) hashJoin(x *physical.HashJoin) (Operator, error) { return b.join(x, x) }
 
-// nestedLoop is a hash join by a key that all rows share: all pairs are
-// candidates.
 func (b *builder) nestedLoop(x *physical.NestedLoop) (Operator, error) {
+	return b.join(asHashJoin(x), x)
+}
+
+// asHashJoin is a nested loop as a hash join by a key that all rows share: all
+// pairs are candidates.
+func asHashJoin(x *physical.NestedLoop) *physical.HashJoin {
 	one := []expr.Expr{expr.NewConst(value.Int(1), types.BigInt)}
-	h := &physical.HashJoin{Base: x.Base, Kind: x.Kind, Left: x.Left, Right: x.Right, LeftKeys: one, RightKeys: one, Filter: x.Filter}
-	j, err := b.hashJoinOf(h, x, "nested loop join")
+	return &physical.HashJoin{Base: x.Base, Kind: x.Kind, Left: x.Left, Right: x.Right, LeftKeys: one, RightKeys: one, Filter: x.Filter}
+}
+
+// join makes a hash join that runs for node.
+func (b *builder) join(x *physical.HashJoin, node physical.Node) (Operator, error) {
+	if j := b.joins[node]; j != nil {
+		return b.sharedJoin(x, node, j)
+	}
+	j, err := b.newJoin(x, node)
 	if err != nil {
 		return nil, err
 	}
-	j.oneKey = true
+	probe, build := sides(x)
+	if j.build, err = b.input(build); err != nil {
+		return nil, err
+	}
+	if j.probe, err = b.probe(x, probe); err != nil {
+		j.build.Close()
+		return nil, err
+	}
 	return j, nil
 }
 
-// hashJoinOf makes a hash join that runs for node.
-func (b *builder) hashJoinOf(x *physical.HashJoin, node physical.Node, name string) (*hashJoinOp, error) {
+// probe makes the probe input, whose order matters unless the left one is built.
+func (b *builder) probe(x *physical.HashJoin, n physical.Node) (Operator, error) {
+	if x.BuildLeft {
+		return b.input(n)
+	}
+	return b.build(n)
+}
+
+// sides are the inputs of a join by what it does with them.
+func sides(x *physical.HashJoin) (probe, build physical.Node) {
+	if x.BuildLeft {
+		return x.Right, x.Left
+	}
+	return x.Left, x.Right
+}
+
+// newJoin makes a join without its inputs.
+func (b *builder) newJoin(x *physical.HashJoin, node physical.Node) (*hashJoinOp, error) {
 	ts, err := joinKeyTypes(x.LeftKeys, x.RightKeys)
 	if err != nil {
 		return nil, err
@@ -71,17 +99,16 @@ func (b *builder) hashJoinOf(x *physical.HashJoin, node physical.Node, name stri
 	if x.BuildLeft && x.Kind != physical.JoinInner {
 		return nil, sqlerr.Internal("a %s join cannot build its left input", x.Kind)
 	}
-	left, right, err := b.build2(x.Left, x.Right)
-	if err != nil {
-		return nil, err
+	name, oneKey := "hash join", false
+	if _, ok := node.(*physical.NestedLoop); ok {
+		name, oneKey = "nested loop join", true
 	}
-	j := &hashJoinOp{b: b, node: node, ec: b.ec, kind: x.Kind, probe: left, build: right, probeKeys: x.LeftKeys, buildKeys: x.RightKeys,
+	j := &hashJoinOp{b: b, node: node, ec: b.ec, kind: x.Kind, probeKeys: x.LeftKeys, buildKeys: x.RightKeys, oneKey: oneKey,
 		keyTypes: ts, acct: b.account(node, name), sp: b.spiller(node), table: b.env.newKeyTable(ts), keep: comesOrdered(x)}
-	probe, build := x.Left, x.Right
 	if x.BuildLeft {
-		probe, build = build, probe
-		j.probe, j.build, j.probeKeys, j.buildKeys = right, left, x.RightKeys, x.LeftKeys
+		j.probeKeys, j.buildKeys = x.RightKeys, x.LeftKeys
 	}
+	probe, build := sides(x)
 	j.store = newRowStore(kindsOf(build.Columns()))
 	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), kindsOf(probe.Columns()), &j.store, x.BuildLeft)
 	j.sp.attach(&j.acct, j.relieve)
@@ -96,7 +123,7 @@ func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 		j.built = true
 	}
 	for j.spill == nil {
-		if j.store.n == 0 && (j.kind == physical.JoinInner || j.kind == physical.JoinSemi) {
+		if j.isEmpty() {
 			return nil, nil
 		}
 		out, err := j.pairs.next(ctx)
@@ -141,6 +168,11 @@ func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 		j.pairs.start(b, &j.chain)
 	}
 	return j.spill.next(ctx)
+}
+
+// isEmpty reports, once the build input was read, that no probe row gives a row.
+func (j *hashJoinOp) isEmpty() bool {
+	return j.spill == nil && j.store.n == 0 && (j.kind == physical.JoinInner || j.kind == physical.JoinSemi)
 }
 
 // find looks the keys of a probe batch up.
@@ -284,9 +316,14 @@ func (j *hashJoinOp) dropNulls(rows []uint16) []uint16 {
 }
 
 func (j *hashJoinOp) Close() error {
-	err := j.probe.Close()
-	if berr := j.build.Close(); err == nil {
-		err = berr
+	var err error
+	for _, in := range []Operator{j.probe, j.build} {
+		if in == nil {
+			continue
+		}
+		if cerr := in.Close(); err == nil {
+			err = cerr
+		}
 	}
 	j.built = true
 	if j.spill != nil {

@@ -311,6 +311,7 @@ func (j *lookupJoinOp) Close() error {
 		if lerr := j.lookup.Close(); err == nil {
 			err = lerr
 		}
+		j.lookup = nil
 	}
 	j.pending, j.done, j.rows = nil, true, nil
 	j.inner.chunks = nil

@@ -10,7 +10,8 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 )
 
-// parallelRows is the estimated input from which a parallel aggregation pays.
+// parallelRows is the estimated number of rows that are read, also of those that a filter
+// leaves out, from which a parallel aggregation pays.
 const parallelRows = 50000
 
 func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
@@ -44,7 +45,7 @@ func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
 	}
 	groups = math.Max(1, math.Min(groups, hash.rows))
 	workers := 1
-	if p.opts.Parallelism > 1 && hash.rows > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
+	if p.opts.Parallelism > 1 && hash.probed() > parallelRows && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
 		workers = p.opts.Parallelism
 	}
 	rowCost := float64(cost.HashGroupRow)
@@ -169,8 +170,8 @@ func groupOrder(n *logical.Aggregate, req request) ([]orderKey, bool) {
 	return order, true
 }
 
-// isPipeline reports whether n is a scan under filters and projects, which can
-// be run in partitions: not what sets variables or counts calls.
+// isPipeline reports whether n is a scan under filters, projects and joins that it
+// probes, which can be run in partitions: not what sets variables or counts calls.
 func isPipeline(n physical.Node) bool {
 	switch x := n.(type) {
 	case physical.TableNode:
@@ -180,6 +181,17 @@ func isPipeline(n physical.Node) bool {
 		return isPipeline(x.Input) && !anyEffect(x.Conds)
 	case *physical.Project:
 		return isPipeline(x.Input) && !anyEffect(x.Exprs)
+	case *physical.HashJoin:
+		probe := x.Left
+		if x.BuildLeft {
+			probe = x.Right
+		}
+		return isPipeline(probe) && !anyEffect(x.LeftKeys) && !anyEffect(x.RightKeys) && !anyEffect(x.Filter)
+	case *physical.NestedLoop:
+		return isPipeline(x.Left) && !anyEffect(x.Filter)
+	case *physical.LookupJoin:
+		r := x.Inner.Reads()
+		return isPipeline(x.Left) && !r.Latest && !anyEffect(x.Keys) && !anyEffect(x.Filter) && !anyEffect(r.Filter) && !anyEffect(x.Inner.Leaf().Filter)
 	}
 	return false
 }

@@ -43,6 +43,9 @@ type rel struct {
 	ordered bool
 	rows    float64
 	cost    float64
+	// reads are, of a pipeline, the rows that its scan reads before any filter, or
+	// those that a join probes.
+	reads float64
 }
 
 func (r rel) ids() []expr.ColID { return ids(r.cols) }

@@ -313,8 +313,15 @@ func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
 	}
 	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
 	h.Base = base(cols, j.rows, c)
-	return rel{node: h, cols: cols, rows: j.rows, cost: c}, nil
+	probe := j.left
+	if h.BuildLeft {
+		probe = j.right
+	}
+	return rel{node: h, cols: cols, rows: j.rows, cost: c, reads: probe.probed()}, nil
 }
+
+// probed is about the number of rows that go through a pipeline.
+func (r rel) probed() float64 { return math.Max(r.reads, r.rows) }
 
 func (j *pair) nestedCost() float64 {
 	return j.left.cost + j.right.cost + j.left.rows*math.Max(j.right.rows, 1)*cost.NestedPair
@@ -327,7 +334,7 @@ func (p *planner) nestedLoop(j *pair, c float64) (rel, error) {
 	}
 	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
 	n := &physical.NestedLoop{Base: base(cols, j.rows, c), Kind: physical.JoinKind(j.kind), Left: j.left.node, Right: j.right.node, Filter: filter}
-	return rel{node: n, cols: cols, rows: j.rows, cost: c}, nil
+	return rel{node: n, cols: cols, rows: j.rows, cost: c, reads: j.left.probed()}, nil
 }
 
 // innerPath is a key of a base table by which a join can look rows up.
@@ -534,7 +541,7 @@ func (p *planner) lookupJoin(j *pair, l lookupPlan) (rel, error) {
 	if x, ok := n.Inner.(*physical.IndexJoin); ok {
 		x.Estimate = each
 	}
-	return rel{node: n, cols: cols, rows: j.rows, cost: l.cost}, nil
+	return rel{node: n, cols: cols, rows: j.rows, cost: l.cost, reads: j.left.probed()}, nil
 }
 
 // maxSpread is in how many partitions a join looks for a row at most.

@@ -247,7 +247,7 @@ func (p *planner) scanBy(s *logical.Scan, path *access.Path, all []*access.Path,
 		cols = append(cols, scores...)
 		scan.Cols = physicalColumns(cols)
 	}
-	out := rel{node: node, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c}
+	out := rel{node: node, cols: cols, ordered: ordered, rows: math.Max(rows, 0), cost: c, reads: path.Entries * share}
 	if len(calls) > 0 && !inIndex {
 		var err error
 		if out, err = p.scoreRows(out, scores, calls); err != nil {
