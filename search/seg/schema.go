@@ -52,8 +52,9 @@ type Field struct {
 	// Collated says that the sort key of a value differs from the value, so
 	// that both are stored. Key.
 	Collated bool
-	// Unsorted leaves out the permutation that finds narrow ranges without a
-	// scan, three bytes a document. Word.
+	// Unsorted leaves out what finds few documents without a scan: the permutation
+	// of words, three bytes a document, and the lists of keys, which have no arrays.
+	// Word, Key.
 	Unsorted bool
 }
 
@@ -85,6 +86,8 @@ func (s *Schema) check() error {
 			return fmt.Errorf("field %d has no kind", f.ID)
 		case f.Multi && (f.Kind == KindBytes || f.Kind == KindText):
 			return fmt.Errorf("field %d: a %s field has no arrays", f.ID, f.Kind)
+		case f.Unsorted && f.Kind == KindKey && f.Multi:
+			return fmt.Errorf("field %d: arrays of keys have lists", f.ID)
 		case f.Collated && f.Kind != KindKey:
 			return fmt.Errorf("field %d: a %s field has no sort keys", f.ID, f.Kind)
 		}

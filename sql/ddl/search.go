@@ -52,6 +52,9 @@ func (a *alteration) addSearch(s *logical.AlterSpec) error {
 	if a.t.NextIndexID > maxIndexID {
 		return sqlerr.TooManyKeys(maxKeys)
 	}
+	if x.Name == "" && x.All {
+		x.Name = define.IndexName(a.t, define.ColumnarName)
+	}
 	if x.Name == "" && s.IndexColumns[0].Expr != "" {
 		x.Name = define.IndexName(a.t, define.FunctionalIndex)
 	}
@@ -88,6 +91,8 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "FULLTEXT")
 	case schema.FormSpatial:
 		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "SPATIAL")
+	case schema.FormColumnar:
+		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "COLUMNAR")
 	}
 	if x.Next == nil {
 		next := x.Clone()
@@ -186,6 +191,9 @@ func withoutField(list []schema.SearchField, id schema.ColumnID) []schema.Search
 // the types of columns still fit.
 func (a *alteration) checkSearch() error {
 	t := a.t
+	if err := a.followColumns(); err != nil {
+		return err
+	}
 	a.succeedSearch()
 	for i := range t.Search {
 		x := &t.Search[i]
@@ -211,6 +219,41 @@ func (a *alteration) checkSearch() error {
 	logSearch(t)
 	if s := t.Stream; s != nil && s.Internal && s.ID == 0 && a.old.Stream != nil {
 		s.ID = a.old.Stream.ID
+	}
+	return nil
+}
+
+// followColumns has columnar indexes follow the columns of the table: other types, and
+// columns that were added. What that adds is the next form of an index that serves.
+func (a *alteration) followColumns() error {
+	for i := range a.t.Search {
+		x := &a.t.Search[i]
+		if x.Form != schema.FormColumnar {
+			continue
+		}
+		next := x
+		if x.Next != nil {
+			next = x.Next
+		}
+		now := next.Clone()
+		now.Next = nil
+		if err := define.RetypeColumns(a.t, &now); err != nil {
+			return err
+		}
+		if x.All {
+			if err := define.FollowColumns(a.t, &now); err != nil {
+				return err
+			}
+		}
+		if sameFiles(next, &now) {
+			continue
+		}
+		now.Files = nil
+		if searchByID(a.old, x.ID) == nil {
+			*x = now
+			continue
+		}
+		x.Next, a.changed = &now, true
 	}
 	return nil
 }

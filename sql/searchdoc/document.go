@@ -43,6 +43,8 @@ type Field struct {
 	// Geo: the field has places in the system srid.
 	Geo  bool
 	SRID uint32
+	// Bytes: the field has values that are only read. Plain is that of SearchField.
+	Bytes, Plain bool
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -61,7 +63,10 @@ func NewField(t *schema.Table, d *schema.SearchField) (Field, error) {
 	if d.Kind == schema.SearchGeo {
 		return Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: value.KindBytes, Geo: true, SRID: typ.SRID}, nil
 	}
-	f := Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: types.KindOf(typ), Stamp: typ.ID == schema.TypeTimestamp}
+	f := Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: types.KindOf(typ), Stamp: typ.ID == schema.TypeTimestamp, Plain: d.Plain}
+	if f.Bytes = d.Kind == schema.SearchBytes; f.Bytes {
+		return f, nil
+	}
 	switch f.Kind {
 	case value.KindBytes:
 	case value.KindDecimal:
@@ -83,10 +88,14 @@ func (f *Field) field() seg.Field {
 	if f.Geo {
 		return seg.Field{ID: f.ID, Kind: seg.KindPoint}
 	}
-	if f.Word {
-		return seg.Field{ID: f.ID, Kind: seg.KindWord, Multi: f.many}
+	if f.Bytes {
+		return seg.Field{ID: f.ID, Kind: seg.KindBytes}
 	}
-	return seg.Field{ID: f.ID, Kind: seg.KindKey, Collated: true, Multi: f.many}
+	if f.Word {
+		return seg.Field{ID: f.ID, Kind: seg.KindWord, Multi: f.many, Unsorted: f.Plain}
+	}
+	own := f.Plain && f.Kind == value.KindDecimal // the key is the value
+	return seg.Field{ID: f.ID, Kind: seg.KindKey, Collated: !own, Multi: f.many, Unsorted: f.Plain}
 }
 
 // -0 and 0 are equal, but two values: their words are neighbours.
@@ -328,6 +337,8 @@ func (f *docField) put(b *seg.Batch, v value.Datum) {
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.Geo:
 		b.Point(f.ID, placeOf(v.Bytes(), f.SRID))
+	case f.Bytes:
+		b.Bytes(f.ID, v.Bytes())
 	default:
 		f.putValue(b, v)
 	}
@@ -374,7 +385,7 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	}
 	var err error
 	switch d.Kind {
-	case schema.SearchValue, schema.SearchPath, schema.SearchGeo:
+	case schema.SearchValue, schema.SearchPath, schema.SearchGeo, schema.SearchBytes:
 		f.Field, err = NewField(t, d)
 	case schema.SearchNested:
 		if f.objects, err = newObjects(d); err == nil {
