@@ -135,6 +135,10 @@ type SearchField struct {
 	// Plain: the field has no list or order by which few values are found without
 	// reading all of them.
 	Plain bool `json:"plain,omitempty"`
+	// Late: the index had documents before the field, in whose place Missing is read,
+	// nil for NULL.
+	Late    bool     `json:"late,omitempty"`
+	Missing *Default `json:"missing,omitempty"`
 	// Analyzer is that of a text, with its options in the order of their names.
 	Analyzer string         `json:"analyzer,omitempty"`
 	Options  []SearchOption `json:"options,omitempty"`

@@ -36,6 +36,14 @@ type BytesColumn struct {
 	id    FieldID
 	index []uint64 // pairs; one more at the end: docs, length
 	data  []byte
+	same  *Value // that of all documents; nil for none
+}
+
+// fill gives all documents a value if the file does not have the field.
+func (c *BytesColumn) fill(v *Value) {
+	if c.filled(v) {
+		c.same = v
+	}
 }
 
 func openBytes(f *file, id FieldID) (*BytesColumn, error) {
@@ -86,7 +94,7 @@ func (c *BytesColumn) block(doc uint32) int {
 // Fit is how many of docs, which ascend, have their values in blocks of so many bytes
 // in all; at least one.
 func (c *BytesColumn) Fit(docs []uint32, bytes int) (int, error) {
-	if c.empty {
+	if c.empty || c.same != nil {
 		return len(docs), nil
 	}
 	last := -1
@@ -113,6 +121,9 @@ func (r *BytesReader) Get(doc uint32) ([]byte, bool, error) {
 	c := r.c
 	if c.IsNull(doc) || c.empty {
 		return nil, false, nil
+	}
+	if c.same != nil {
+		return c.same.Bytes, true, nil
 	}
 	lo := c.block(doc)
 	if lo != r.block {

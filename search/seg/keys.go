@@ -113,6 +113,18 @@ func openKeys(f *file, id FieldID) (*Keys, error) {
 	return k, nil
 }
 
+// fill gives all documents a value if the file does not have the field.
+func (k *Keys) fill(v *Value, collated bool) {
+	if !k.filled(v) {
+		return
+	}
+	one := func(b []byte) dict { return dict{n: 1, ends: constant(int64(len(b)), 1), data: b} }
+	k.values, k.ords = one(v.Bytes), constant(0, k.docs)
+	if k.collated = collated; collated {
+		k.keys, k.first = one(v.Key), constant(0, 1)
+	}
+}
+
 // HasLists reports whether the documents of a class are found without a scan.
 func (k *Keys) HasLists() bool { return k.listed || k.empty }
 

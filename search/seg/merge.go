@@ -188,6 +188,7 @@ func (m *merger) words(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID))
 		ins[i], cols[i] = c, &c.column
 	}
 	a := m.arrange(f, cols)
@@ -241,6 +242,7 @@ func (m *merger) bytes(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID))
 		cols[i], readers[i] = &c.column, c.Reader()
 	}
 	a := m.arrange(f, cols)
@@ -263,6 +265,7 @@ func (m *merger) keys(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID), f.Collated)
 		ins[i], cols[i] = c, &c.column
 	}
 	a := m.arrange(f, cols)

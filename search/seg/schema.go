@@ -56,6 +56,15 @@ type Field struct {
 	// of words, three bytes a document, and the lists of keys, which have no arrays.
 	// Word, Key.
 	Unsorted bool
+	// Missing is what documents have in segments that were written before the field
+	// existed; nil for NULL. Fields without arrays, but for Text and Point.
+	Missing *Value
+}
+
+// Value is a value of a field: a word, or bytes with their sort key.
+type Value struct {
+	Word       int64
+	Key, Bytes []byte
 }
 
 // Path is a kind of nested document: the objects of an array within a document
@@ -88,6 +97,8 @@ func (s *Schema) check() error {
 			return fmt.Errorf("field %d: a %s field has no arrays", f.ID, f.Kind)
 		case f.Unsorted && f.Kind == KindKey && f.Multi:
 			return fmt.Errorf("field %d: arrays of keys have lists", f.ID)
+		case f.Missing != nil && (f.Multi || f.Kind == KindText || f.Kind == KindPoint):
+			return fmt.Errorf("field %d: such a %s field exists from the beginning", f.ID, f.Kind)
 		case f.Collated && f.Kind != KindKey:
 			return fmt.Errorf("field %d: a %s field has no sort keys", f.ID, f.Kind)
 		}
@@ -113,6 +124,18 @@ func (s *Schema) field(id FieldID) *Field {
 		}
 	}
 	return nil
+}
+
+// missing is Field.Missing of a field.
+func (s *Schema) missing(id FieldID) *Value {
+	if s == nil {
+		return nil
+	}
+	f := s.field(id)
+	if f == nil {
+		return nil
+	}
+	return f.Missing
 }
 
 // hasText reports whether the index has terms with positions.

@@ -241,7 +241,7 @@ func (a *alteration) followColumns() error {
 			return err
 		}
 		if x.All {
-			if err := define.FollowColumns(a.t, &now); err != nil {
+			if err := define.FollowColumns(a.c.r.Binder, a.t, &now); err != nil {
 				return err
 			}
 		}
@@ -253,9 +253,33 @@ func (a *alteration) followColumns() error {
 			*x = now
 			continue
 		}
-		x.Next, a.changed = &now, true
+		if a.changed = true; x.Next == nil && a.addLate(x, &now) {
+			continue
+		}
+		x.Next = &now
 	}
 	return nil
+}
+
+// addLate gives an index the fields of now that it lacks, if it can read them without a
+// build: those of columns that all rows have with one value. Others leave it as it was.
+func (a *alteration) addLate(x, now *schema.SearchIndex) bool {
+	if a.rebuild {
+		return false
+	}
+	for i := range now.Fields {
+		f := &now.Fields[i]
+		if x.Values(f.Column) != nil && x.Values(f.Column).ID == f.ID {
+			continue
+		}
+		c := a.t.Column(f.Column)
+		if !a.fresh[f.Column] || c.Generated != nil || c.AutoIncrement {
+			return false
+		}
+		f.Late, f.Missing = true, c.AddedDefault
+	}
+	x.Fields, x.NextField = now.Fields, now.NextField
+	return true
 }
 
 // succeedSearch makes a search index that takes the name of one that goes the next
@@ -315,6 +339,9 @@ func (a *alteration) sameDocuments(o, x *schema.SearchIndex) bool {
 	was.ID = a.old.ID
 	for i := range x.Fields {
 		f := &x.Fields[i]
+		if f.Late && a.fresh[f.Column] && a.t.ID == a.old.ID {
+			continue
+		}
 		if !slices.ContainsFunc(o.Fields, func(g schema.SearchField) bool { return g.ID == f.ID && sameField(&g, f) }) {
 			return false
 		}

@@ -12,9 +12,9 @@ import (
 const ColumnarName = "columnar"
 
 // resolveColumnar gives a columnar index its fields: 1072, 1060, 1070.
-func resolveColumnar(t *schema.Table, x *schema.SearchIndex, cols []IndexColumn) error {
+func resolveColumnar(b Binder, t *schema.Table, x *schema.SearchIndex, cols []IndexColumn) error {
 	if x.All {
-		return FollowColumns(t, x)
+		return FollowColumns(b, t, x)
 	}
 	for _, c := range cols {
 		i := t.ColumnByName(c.Name)
@@ -28,11 +28,14 @@ func resolveColumnar(t *schema.Table, x *schema.SearchIndex, cols []IndexColumn)
 	return nil
 }
 
-// FollowColumns gives a columnar index of all columns those that it lacks: 1070.
-func FollowColumns(t *schema.Table, x *schema.SearchIndex) error {
+// FollowColumns gives a columnar index of all columns those that it lacks: 1070. A
+// virtual column whose values depend on the session's time zone has no field.
+func FollowColumns(b Binder, t *schema.Table, x *schema.SearchIndex) error {
+	zoned := zonedColumns(b, t)
+	x.Fields = slices.DeleteFunc(slices.Clone(x.Fields), func(f schema.SearchField) bool { return slices.Contains(zoned, f.Column) })
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if c.Hidden || x.Values(c.ID) != nil {
+		if c.Hidden || x.Values(c.ID) != nil || slices.Contains(zoned, c.ID) {
 			continue
 		}
 		if err := addColumnarField(x, c); err != nil {
@@ -40,6 +43,24 @@ func FollowColumns(t *schema.Table, x *schema.SearchIndex) error {
 		}
 	}
 	return nil
+}
+
+// zonedColumns are the virtual columns whose values depend on the session's time zone.
+// What is wrong with expressions is reported where they are resolved.
+func zonedColumns(b Binder, t *schema.Table) (out []schema.ColumnID) {
+	if !slices.ContainsFunc(t.Columns, func(c schema.Column) bool { return c.IsVirtual() && !c.Hidden }) {
+		return nil
+	}
+	steps, err := compileSteps(b, t)
+	if err != nil {
+		return nil
+	}
+	for _, s := range steps {
+		if c := &t.Columns[s.Pos]; s.Zoned && c.IsVirtual() {
+			out = append(out, c.ID)
+		}
+	}
+	return out
 }
 
 // addColumnarField adds the field of a column.

@@ -211,9 +211,33 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 		if err != nil {
 			return out, err
 		}
-		out.Fields = append(out.Fields, f.field())
+		one := f.field()
+		if one.Missing, err = f.missing(t, &x.Fields[i]); err != nil {
+			return out, err
+		}
+		out.Fields = append(out.Fields, one)
 	}
 	return out, nil
+}
+
+// missing is the value of documents that were made before the field d; nil for NULL.
+func (f *Field) missing(t *schema.Table, d *schema.SearchField) (*seg.Value, error) {
+	if d.Missing == nil {
+		return nil, nil
+	}
+	c := t.Columns[f.Pos]
+	c.AddedDefault = d.Missing
+	v, err := decode.AddedDefault(&c)
+	switch {
+	case err != nil || v.IsNull():
+		return nil, err
+	case f.Word:
+		return &seg.Value{Word: f.ToWord(v)}, nil
+	case f.Bytes:
+		return &seg.Value{Bytes: v.Bytes()}, nil
+	}
+	key := f.Part.Append(nil, v)
+	return &seg.Value{Key: key, Bytes: f.stored(v, key)}, nil
 }
 
 // Add implements search.Rows.
