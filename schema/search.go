@@ -16,6 +16,8 @@ type SearchIndex struct {
 	// Form is how the index was declared.
 	Form   SearchForm    `json:"form,omitempty"`
 	Fields []SearchField `json:"fields"`
+	// All: the fields of a columnar index are all columns of the table.
+	All bool `json:"all,omitempty"`
 	// NextField is the field id that is free.
 	NextField uint16 `json:"next_field"`
 	Invisible bool   `json:"invisible,omitempty"`
@@ -69,7 +71,26 @@ const (
 	FormSearch SearchForm = iota
 	FormFulltext
 	FormSpatial
+	// FormColumnar: the values of columns, without words and without what finds few
+	// of them fast.
+	FormColumnar
 )
+
+// Clause is the form as it begins a declaration.
+func (f SearchForm) Clause() string {
+	switch f {
+	case FormFulltext:
+		return "FULLTEXT KEY"
+	case FormSpatial:
+		return "SPATIAL KEY"
+	case FormColumnar:
+		return "COLUMNAR INDEX"
+	}
+	return "SEARCH INDEX"
+}
+
+// IsOwn reports a form that MySQL does not know.
+func (f SearchForm) IsOwn() bool { return f == FormSearch || f == FormColumnar }
 
 // SearchKind says what a field of a search index holds of its column.
 type SearchKind uint8
@@ -87,6 +108,9 @@ const (
 	// SearchNested: the objects of an array in a JSON column, or in a text, at Path,
 	// as documents of their own that have Sub.
 	SearchNested
+	// SearchBytes: the values of a text, a JSON document or a geometry, which can be
+	// read and are not searched.
+	SearchBytes
 )
 
 // String is the kind in the form of its declaration; values have no word.
@@ -108,6 +132,13 @@ type SearchField struct {
 	ID     uint16     `json:"id"`
 	Column ColumnID   `json:"column"`
 	Kind   SearchKind `json:"kind,omitempty"`
+	// Plain: the field has no list or order by which few values are found without
+	// reading all of them.
+	Plain bool `json:"plain,omitempty"`
+	// Late: the index had documents before the field, in whose place Missing is read,
+	// nil for NULL.
+	Late    bool     `json:"late,omitempty"`
+	Missing *Default `json:"missing,omitempty"`
 	// Analyzer is that of a text, with its options in the order of their names.
 	Analyzer string         `json:"analyzer,omitempty"`
 	Options  []SearchOption `json:"options,omitempty"`
@@ -199,7 +230,10 @@ func (x *SearchIndex) Values(column ColumnID) *SearchField {
 	if f := x.Field(column, SearchValue); f != nil {
 		return f
 	}
-	return x.Field(column, SearchGeo)
+	if f := x.Field(column, SearchGeo); f != nil {
+		return f
+	}
+	return x.Field(column, SearchBytes)
 }
 
 // IsSearchForm reports a hidden column that only search indexes read: of values in

@@ -27,7 +27,7 @@ const checkRows = 2000
 // ready, which is not wrong.
 func (m *Manager) Check(ctx context.Context, kv storage.Snapshot, t *schema.Table, d *schema.SearchIndex, wrong func(key []byte, text string)) (docs int64, err error) {
 	x := m.lookUp(t, d)
-	if x == nil {
+	if x == nil || !x.holds(d) {
 		return 0, ErrUnavailable
 	}
 	at, err := MomentOf(ctx, kv)
@@ -56,7 +56,7 @@ const maxVerified = 1000
 // what the statement reads. The error says what is wrong.
 func (m *Manager) Verify(ctx context.Context, kv storage.Reader, t *schema.Table, d *schema.SearchIndex, v *View) (err error) {
 	x := m.lookUp(t, d)
-	if x == nil || v.Docs() > maxVerified {
+	if x == nil || v.Docs() > maxVerified || !x.holds(d) {
 		return nil
 	}
 	x.mu.Lock()

@@ -50,7 +50,9 @@ type Index struct {
 	floor atomic.Uint64
 	// wakeup is signalled on changes after reached, on damage, and on queries that find
 	// the files closed.
-	wakeup  chan struct{}
+	wakeup chan struct{}
+	// form is what the files were last opened with.
+	form    atomic.Pointer[seg.Schema]
 	reached atomic.Uint64
 	used    atomic.Int64 // time of the last query, in nanoseconds since 1970
 
@@ -126,6 +128,27 @@ type Info struct {
 	Segments int
 	Memory   int
 }
+
+// holds reports whether the files have been opened with all fields of a descriptor. A
+// field may be added without a build: until they are opened again, no document may be
+// made of a row that can have it, and no statement may read it.
+func (x *Index) holds(d *schema.SearchIndex) bool {
+	if d.Form != schema.FormColumnar {
+		return true
+	}
+	form := x.form.Load()
+	if form == nil {
+		return false
+	}
+	have := make(map[seg.FieldID]bool, len(form.Fields))
+	for _, f := range form.Fields {
+		have[f.ID] = true
+	}
+	return !slices.ContainsFunc(d.Fields, func(f schema.SearchField) bool { return !have[seg.FieldID(f.ID)] })
+}
+
+// errReopen: the index has fields that its files were opened without.
+var errReopen = errors.New("other fields")
 
 func (x *Index) state() State {
 	x.mu.Lock()
@@ -219,6 +242,10 @@ func (x *Index) run(ctx context.Context, turn Turn) {
 		err := turn(ctx, func(ctx context.Context) error { return seg.Guard(func() error { return x.serve(ctx) }) })
 		if errors.Is(err, errIdle) {
 			x.sleep(ctx)
+			continue
+		}
+		if errors.Is(err, errReopen) {
+			x.close()
 			continue
 		}
 		x.close()
@@ -327,6 +354,7 @@ func (x *Index) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.form.Store(&form)
 	x.set(func() { x.seg, x.asleep = files, false })
 	files.Bound(int(x.m.bound.Load()))
 	snap, err := files.Snapshot()
@@ -421,6 +449,9 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	}
 	defer snap.Close()
 	d := x.desc.Load()
+	if !x.holds(d.index) {
+		return nil, false, errReopen
+	}
 	prefix := table.TablePrefix(nil, d.table.ID, schema.PrimaryIndexID)
 	span := table.IndexSpan(d.table.ID, schema.PrimaryIndexID)
 	if position != nil {
@@ -469,6 +500,9 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 	timer := time.NewTimer(x.m.idle)
 	defer timer.Stop()
 	for {
+		if !x.holds(x.desc.Load().index) {
+			return errReopen
+		}
 		upTo, more, err := x.step(ctx, files, low, high)
 		if err != nil {
 			return err
@@ -605,6 +639,9 @@ func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snaps
 	for len(keys) > 0 {
 		n := min(len(keys), 2*tailRecords)
 		d := x.desc.Load()
+		if !x.holds(d.index) {
+			return errReopen
+		}
 		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:n], b); err != nil {
 			return err
 		}

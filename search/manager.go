@@ -252,6 +252,9 @@ func (m *Manager) update() {
 				d := m.describe(t, x, next)
 				if have != nil {
 					have.desc.Store(d)
+					if !have.holds(x) {
+						have.set(func() { have.now = Building })
+					}
 					have.wake()
 					continue
 				}
@@ -360,7 +363,7 @@ func (m *Manager) Index(t *schema.Table, id schema.IndexID) *Index {
 			continue
 		}
 		x := m.lookUp(t, &t.Search[i])
-		if x != nil && x.state() == Ready {
+		if x != nil && x.state() == Ready && x.holds(&t.Search[i]) {
 			return x
 		}
 	}
@@ -432,7 +435,7 @@ func (m *Manager) unready(table schema.TableID, indexes []schema.IndexID) (x *In
 			}
 			for _, d := range t.Search[i].Generations() {
 				name := dirName(t, d)
-				if x := m.indexes[name]; x != nil && x.state() != Ready {
+				if x := m.indexes[name]; x != nil && (x.state() != Ready || !x.holds(d)) {
 					return x, false
 				}
 				if m.closing[name] {

@@ -1,15 +1,20 @@
 package query
 
 import (
+	"errors"
 	"math"
 
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
 )
 
+// ErrNoEstimate: nothing short of a scan says how many documents a tree finds.
+var ErrNoEstimate = errors.New("query: no estimate")
+
 // Estimate estimates how many documents of a snapshot a tree finds. It takes counts
 // where they are at hand, treats conditions on different fields as independent, and
-// reads a sample of large lists of phrases' words.
+// reads a sample of large lists of phrases' words. ErrNoEstimate where a field has no
+// order or lists.
 func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
@@ -75,6 +80,9 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
+		if !w.HasPerm() {
+			return 0, ErrNoEstimate
+		}
 		count := nulls(n.Null, w.Nulls(), w.AllNull(), s.Docs(), docs)
 		for _, r := range n.Ranges {
 			count += max(w.RangeCount(r.Lo, r.Hi), 0)
@@ -84,6 +92,9 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		k, err := s.Keys(n.Field)
 		if err != nil {
 			return 0, err
+		}
+		if !k.HasLists() {
+			return 0, ErrNoEstimate
 		}
 		count := nulls(n.Null, k.Nulls(), k.AllNull(), s.Docs(), docs)
 		for _, r := range n.Ranges {
@@ -95,6 +106,9 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		k, err := s.Keys(n.Field)
 		if err != nil {
 			return 0, err
+		}
+		if !k.HasLists() {
+			return 0, ErrNoEstimate
 		}
 		count := 0
 		for _, v := range n.List {

@@ -133,8 +133,10 @@ func effortOf(s *seg.Segment, n Node) effort {
 		return of(n)
 	case Not:
 		return effortOf(s, n.Of)
-	case *Keys, *Values:
-		return cheap
+	case *Keys:
+		return keyEffort(s, n.Field)
+	case *Values:
+		return keyEffort(s, n.Field)
 	case *Words:
 		w, err := s.Words(n.Field)
 		if err != nil || !w.HasPerm() {
@@ -157,6 +159,14 @@ func effortOf(s *seg.Segment, n Node) effort {
 		return max(scans, effortOf(s, n.Of))
 	}
 	return dear
+}
+
+// keyEffort is that of a condition on keys.
+func keyEffort(s *seg.Segment, id seg.FieldID) effort {
+	if k, err := s.Keys(id); err != nil || !k.HasLists() {
+		return scans
+	}
+	return cheap
 }
 
 func countBits(set []uint64) (n int) {
@@ -252,7 +262,11 @@ func (n *Keys) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 				return slices.Clone(dense), nil
 			}
 		}
-		if to > from+1 && !k.Multi() && !k.AllNull() && isSparse(among, k.Count(from, to)) {
+		work := s.Docs()
+		if k.HasLists() {
+			work = k.Count(from, to)
+		}
+		if (to > from+1 || !k.HasLists() && to > from) && !k.Multi() && !k.AllNull() && isSparse(among, work) {
 			first, _ := k.ClassOrdinals(from)
 			_, last := k.ClassOrdinals(to - 1)
 			set := slices.Clone(among)
@@ -348,6 +362,9 @@ func (n *Values) eval(s *seg.Segment, _ []uint64) ([]uint64, error) {
 			continue
 		case from+1 == to:
 			k.Into(class, class+1, set)
+			continue
+		case !k.HasLists():
+			k.ValuesInto(ord, ord+1, set)
 			continue
 		}
 		docs = k.ClassDocs(class, docs[:0])

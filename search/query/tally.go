@@ -58,7 +58,7 @@ func tally(s *seg.Segment, n Node, gone []uint32) (count int, ok bool, err error
 		return count, true, nil
 	case *Keys:
 		k, err := s.Keys(n.Field)
-		if err != nil || n.Null && (k.Nulls() != nil || k.AllNull()) || k.Multi() {
+		if err != nil || n.Null && (k.Nulls() != nil || k.AllNull()) || k.Multi() || !k.HasLists() {
 			return 0, false, err
 		}
 		end := uint32(0)

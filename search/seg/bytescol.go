@@ -36,6 +36,14 @@ type BytesColumn struct {
 	id    FieldID
 	index []uint64 // pairs; one more at the end: docs, length
 	data  []byte
+	same  *Value // that of all documents; nil for none
+}
+
+// fill gives all documents a value if the file does not have the field.
+func (c *BytesColumn) fill(v *Value) {
+	if c.filled(v) {
+		c.same = v
+	}
 }
 
 func openBytes(f *file, id FieldID) (*BytesColumn, error) {
@@ -69,13 +77,8 @@ type BytesReader struct {
 // Reader returns a reader, which keeps one block.
 func (c *BytesColumn) Reader() *BytesReader { return &BytesReader{c: c, block: -1} }
 
-// Get is the value of one document, valid until the next call. Documents in
-// ascending order are faster.
-func (r *BytesReader) Get(doc uint32) ([]byte, bool, error) {
-	c := r.c
-	if c.IsNull(doc) || c.empty {
-		return nil, false, nil
-	}
+// block is the number of the block that has a document.
+func (c *BytesColumn) block(doc uint32) int {
 	lo, hi := 0, len(c.index)/2-2
 	for lo < hi {
 		m := int(uint(lo+hi+1) >> 1)
@@ -85,6 +88,44 @@ func (r *BytesReader) Get(doc uint32) ([]byte, bool, error) {
 			hi = m - 1
 		}
 	}
+	return lo
+}
+
+// Fit is how many of docs, which ascend, have their values in blocks of so many bytes
+// in all; at least one.
+func (c *BytesColumn) Fit(docs []uint32, bytes int) (int, error) {
+	if c.empty || c.same != nil {
+		return len(docs), nil
+	}
+	last := -1
+	for i, d := range docs {
+		b := c.block(d)
+		if b == last {
+			continue
+		}
+		last = b
+		var h zstd.Header
+		if err := h.Decode(c.data[c.index[2*b+1]:c.index[2*b+3]]); err != nil {
+			return 0, damaged(c.name, "block %d of field %d: %v", b, c.id, err)
+		}
+		if bytes -= int(h.FrameContentSize); bytes < 0 && i > 0 {
+			return i, nil
+		}
+	}
+	return len(docs), nil
+}
+
+// Get is the value of one document, valid until the next call. Documents in
+// ascending order are faster.
+func (r *BytesReader) Get(doc uint32) ([]byte, bool, error) {
+	c := r.c
+	if c.IsNull(doc) || c.empty {
+		return nil, false, nil
+	}
+	if c.same != nil {
+		return c.same.Bytes, true, nil
+	}
+	lo := c.block(doc)
 	if lo != r.block {
 		r.block = -1
 		var err error

@@ -65,6 +65,7 @@ type Keys struct {
 	first    packed // collated: first ordinal of each class
 	collated bool
 	ords     packed
+	listed   bool   // what follows is there
 	ends     packed // of each class in lists
 	lists    perm
 	dense    []uint32 // classes that have a bitset, ascending
@@ -104,13 +105,28 @@ func openKeys(f *file, id FieldID) (*Keys, error) {
 		k.collated, k.first = true, asPacked(parts[0])
 	}
 	if parts[1] != nil {
-		k.ends, k.lists = asPacked(parts[1]), asPerm(parts[2])
+		k.listed, k.ends, k.lists = true, asPacked(parts[1]), asPerm(parts[2])
 	}
 	if parts[3] != nil {
 		k.dense, k.bits = view[uint32](parts[3].data), view[uint64](parts[4].data)
 	}
 	return k, nil
 }
+
+// fill gives all documents a value if the file does not have the field.
+func (k *Keys) fill(v *Value, collated bool) {
+	if !k.filled(v) {
+		return
+	}
+	one := func(b []byte) dict { return dict{n: 1, ends: constant(int64(len(b)), 1), data: b} }
+	k.values, k.ords = one(v.Bytes), constant(0, k.docs)
+	if k.collated = collated; collated {
+		k.keys, k.first = one(v.Key), constant(0, 1)
+	}
+}
+
+// HasLists reports whether the documents of a class are found without a scan.
+func (k *Keys) HasLists() bool { return k.listed || k.empty }
 
 // Ordinals is the number of distinct values.
 func (k *Keys) Ordinals() int { return k.values.n }
@@ -206,10 +222,15 @@ func (k *Keys) FindPrefix(prefix []byte) (from, to uint32) {
 
 // Count is the number of documents of the classes from to to (not included),
 // deleted ones included; a document of an array field counts once in each of
-// its classes. It reads no postings.
+// its classes. It reads no postings, but all ordinals of a field without lists.
 func (k *Keys) Count(from, to uint32) int {
 	if from >= to || k.empty {
 		return 0
+	}
+	if !k.listed {
+		set := make([]uint64, BitWords(k.docs))
+		k.Into(from, to, set)
+		return countBits(set)
 	}
 	n := k.listEnd(to) - k.listEnd(from)
 	for i := k.denseAt(from); i < len(k.dense) && k.dense[i] < to; i++ {
@@ -242,6 +263,12 @@ func (k *Keys) Into(from, to uint32, set []uint64) {
 	if from >= to || k.empty {
 		return
 	}
+	if !k.listed {
+		first, _ := k.ClassOrdinals(from)
+		_, last := k.ClassOrdinals(to - 1)
+		k.ValuesInto(first, last, set)
+		return
+	}
 	a, b := k.listEnd(from), k.listEnd(to)
 	if !k.multi && (b-a)*permFactor > k.docs && !k.collated {
 		// most of the documents: a scan of the ordinals is faster
@@ -256,9 +283,21 @@ func (k *Keys) Into(from, to uint32, set []uint64) {
 	}
 }
 
+// ValuesInto adds the documents of the ordinals from to to (not included), of a field
+// without arrays, by a scan of all ordinals.
+func (k *Keys) ValuesInto(from, to uint32, set []uint64) {
+	if from < to && !k.empty {
+		k.ords.between(int64(from), int64(to)-1, set, k.nulls)
+	}
+}
+
 // SetInto adds the documents of all classes whose bit is set in classes.
 func (k *Keys) SetInto(classes, set []uint64) {
 	n := k.Classes()
+	if !k.HasLists() {
+		k.scanInto(classes, set)
+		return
+	}
 	for c := nextBit(classes, 0, n); int(c) < n; {
 		end := c + 1
 		for int(end) < n && hasBit(classes, end) {
@@ -269,9 +308,37 @@ func (k *Keys) SetInto(classes, set []uint64) {
 	}
 }
 
+// scanInto is SetInto in one scan of all ordinals.
+func (k *Keys) scanInto(classes, set []uint64) {
+	ordinals := make([]uint64, BitWords(k.values.n))
+	for c := nextBit(classes, 0, k.Classes()); int(c) < k.Classes(); c = nextBit(classes, c+1, k.Classes()) {
+		for from, to := k.ClassOrdinals(c); from < to; from++ {
+			setBit(ordinals, from)
+		}
+	}
+	var buf [blockLen]int64
+	for at := 0; at < k.ords.n; {
+		n := k.ords.block(at, buf[:])
+		for i, o := range buf[:n] {
+			if d := uint32(at + i); hasBit(ordinals, uint32(o)) && !k.IsNull(d) {
+				setBit(set, d)
+			}
+		}
+		at += n
+	}
+}
+
 // ClassDocs appends the documents of a class in ascending order, deleted ones
 // included.
 func (k *Keys) ClassDocs(class uint32, out []uint32) []uint32 {
+	if !k.HasLists() {
+		set := make([]uint64, BitWords(k.docs))
+		k.Into(class, class+1, set)
+		for d := nextBit(set, 0, k.docs); int(d) < k.docs; d = nextBit(set, d+1, k.docs) {
+			out = append(out, d)
+		}
+		return out
+	}
 	if i := k.denseAt(class); i < len(k.dense) && k.dense[i] == class {
 		for j, w := range k.denseBits(i) {
 			for ; w != 0; w &= w - 1 {
@@ -436,7 +503,9 @@ func (d *keyData) write(w *fileWriter, f Field, docs int) {
 	}
 	params, data := packInts(d.ords)
 	w.section(f.ID, f.Kind, partValues, params, data)
-	d.postings(w, f, docs, nulls, classOf, classes)
+	if !f.Unsorted {
+		d.postings(w, f, docs, nulls, classOf, classes)
+	}
 }
 
 // postings writes the documents of each class: a list, or a bitset where that

@@ -80,7 +80,7 @@ func (m *merger) write(w *fileWriter) error {
 
 // field finds out from the files how the field is stored.
 func (m *merger) field(id FieldID, k Kind) Field {
-	f := Field{ID: id, Kind: k, Unsorted: k == KindWord}
+	f := Field{ID: id, Kind: k, Unsorted: k == KindWord || k == KindKey}
 	for _, in := range m.in {
 		has := func(part uint8) bool { return in.dir[partKey(id, part)] != nil }
 		if has(partOffsets) {
@@ -90,6 +90,9 @@ func (m *merger) field(id FieldID, k Kind) Field {
 			f.Collated = true
 		}
 		if k == KindWord && has(partPerm) {
+			f.Unsorted = false
+		}
+		if k == KindKey && has(partListEnds) {
 			f.Unsorted = false
 		}
 	}
@@ -185,6 +188,7 @@ func (m *merger) words(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID))
 		ins[i], cols[i] = c, &c.column
 	}
 	a := m.arrange(f, cols)
@@ -238,6 +242,7 @@ func (m *merger) bytes(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID))
 		cols[i], readers[i] = &c.column, c.Reader()
 	}
 	a := m.arrange(f, cols)
@@ -260,6 +265,7 @@ func (m *merger) keys(w *fileWriter, f Field) error {
 		if err != nil {
 			return err
 		}
+		c.fill(m.schema.missing(f.ID), f.Collated)
 		ins[i], cols[i] = c, &c.column
 	}
 	a := m.arrange(f, cols)

@@ -96,6 +96,16 @@ func divisor(v []int64) uint64 {
 	return max(g, 1)
 }
 
+// constant is an array of n times the same.
+func constant(v int64, n int) packed {
+	nb := (n + blockLen - 1) / blockLen
+	p := packed{n: n, div: 1, minmx: make([]int64, 2*nb), where: make([]uint64, nb), data: make([]byte, 8)}
+	for i := range p.minmx {
+		p.minmx[i] = v
+	}
+	return p
+}
+
 // asPacked reads the section of an array.
 func asPacked(s *section) packed {
 	n := int(s.params[0])

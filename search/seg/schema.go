@@ -52,9 +52,19 @@ type Field struct {
 	// Collated says that the sort key of a value differs from the value, so
 	// that both are stored. Key.
 	Collated bool
-	// Unsorted leaves out the permutation that finds narrow ranges without a
-	// scan, three bytes a document. Word.
+	// Unsorted leaves out what finds few documents without a scan: the permutation
+	// of words, three bytes a document, and the lists of keys, which have no arrays.
+	// Word, Key.
 	Unsorted bool
+	// Missing is what documents have in segments that were written before the field
+	// existed; nil for NULL. Fields without arrays, but for Text and Point.
+	Missing *Value
+}
+
+// Value is a value of a field: a word, or bytes with their sort key.
+type Value struct {
+	Word       int64
+	Key, Bytes []byte
 }
 
 // Path is a kind of nested document: the objects of an array within a document
@@ -85,6 +95,10 @@ func (s *Schema) check() error {
 			return fmt.Errorf("field %d has no kind", f.ID)
 		case f.Multi && (f.Kind == KindBytes || f.Kind == KindText):
 			return fmt.Errorf("field %d: a %s field has no arrays", f.ID, f.Kind)
+		case f.Unsorted && f.Kind == KindKey && f.Multi:
+			return fmt.Errorf("field %d: arrays of keys have lists", f.ID)
+		case f.Missing != nil && (f.Multi || f.Kind == KindText || f.Kind == KindPoint):
+			return fmt.Errorf("field %d: such a %s field exists from the beginning", f.ID, f.Kind)
 		case f.Collated && f.Kind != KindKey:
 			return fmt.Errorf("field %d: a %s field has no sort keys", f.ID, f.Kind)
 		}
@@ -110,6 +124,18 @@ func (s *Schema) field(id FieldID) *Field {
 		}
 	}
 	return nil
+}
+
+// missing is Field.Missing of a field.
+func (s *Schema) missing(id FieldID) *Value {
+	if s == nil {
+		return nil
+	}
+	f := s.field(id)
+	if f == nil {
+		return nil
+	}
+	return f.Missing
 }
 
 // hasText reports whether the index has terms with positions.

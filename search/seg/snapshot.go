@@ -201,17 +201,35 @@ func openColumn[T any](s *Segment, id FieldID, k Kind, open func() (T, error)) (
 
 // Words opens a Word field.
 func (s *Segment) Words(id FieldID) (*Words, error) {
-	return openColumn(s, id, KindWord, func() (*Words, error) { return openWords(s.c.f, id, KindWord) })
+	return openColumn(s, id, KindWord, func() (*Words, error) {
+		w, err := openWords(s.c.f, id, KindWord)
+		if err == nil {
+			w.fill(s.schema.missing(id))
+		}
+		return w, err
+	})
 }
 
 // Keys opens a Key field.
 func (s *Segment) Keys(id FieldID) (*Keys, error) {
-	return openColumn(s, id, KindKey, func() (*Keys, error) { return openKeys(s.c.f, id) })
+	return openColumn(s, id, KindKey, func() (*Keys, error) {
+		k, err := openKeys(s.c.f, id)
+		if err == nil {
+			k.fill(s.schema.missing(id), s.schema.field(id).Collated)
+		}
+		return k, err
+	})
 }
 
 // Bytes opens a Bytes field.
 func (s *Segment) Bytes(id FieldID) (*BytesColumn, error) {
-	return openColumn(s, id, KindBytes, func() (*BytesColumn, error) { return openBytes(s.c.f, id) })
+	return openColumn(s, id, KindBytes, func() (*BytesColumn, error) {
+		c, err := openBytes(s.c.f, id)
+		if err == nil {
+			c.fill(s.schema.missing(id))
+		}
+		return c, err
+	})
 }
 
 // Points opens a Point field.

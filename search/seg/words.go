@@ -12,8 +12,10 @@ type column struct {
 	docs  int
 	nulls []uint64 // nil when no document is NULL
 	empty bool     // every document is NULL
-	multi bool
-	offs  packed
+	// absent: the file does not have the field.
+	absent bool
+	multi  bool
+	offs   packed
 }
 
 func (c *column) open(f *file, id FieldID, k Kind) error {
@@ -41,9 +43,19 @@ func (c *column) open(f *file, id FieldID, k Kind) error {
 
 // missing makes the column of a field that the file does not have.
 func (c *column) missing(docs int) {
-	c.docs, c.empty = docs, true
+	c.docs, c.empty, c.absent = docs, true, c.nulls == nil
 	c.nulls = make([]uint64, BitWords(docs))
 	onesInto(c.nulls, docs)
+}
+
+// filled makes the column one of which each document has a value; false where the file
+// has the field.
+func (c *column) filled(v *Value) bool {
+	if v == nil || !c.absent {
+		return false
+	}
+	c.nulls, c.empty = nil, false
+	return true
 }
 
 // Docs is the number of documents, deleted ones included.
@@ -107,6 +119,13 @@ func openWords(f *file, id FieldID, kind Kind) (*Words, error) {
 		w.perm, w.sorted = asPerm(p), true
 	}
 	return w, nil
+}
+
+// fill gives all documents a value if the file does not have the field.
+func (w *Words) fill(v *Value) {
+	if w.filled(v) {
+		w.vals = constant(v.Word, w.docs)
+	}
 }
 
 // Gather decodes the values of the documents of a field without arrays. What

@@ -52,6 +52,9 @@ func (a *alteration) addSearch(s *logical.AlterSpec) error {
 	if a.t.NextIndexID > maxIndexID {
 		return sqlerr.TooManyKeys(maxKeys)
 	}
+	if x.Name == "" && x.All {
+		x.Name = define.IndexName(a.t, define.ColumnarName)
+	}
 	if x.Name == "" && s.IndexColumns[0].Expr != "" {
 		x.Name = define.IndexName(a.t, define.FunctionalIndex)
 	}
@@ -88,6 +91,8 @@ func (a *alteration) alterSearch(s *logical.AlterSpec) error {
 		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "FULLTEXT")
 	case schema.FormSpatial:
 		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "SPATIAL")
+	case schema.FormColumnar:
+		return sqlerr.WrongUsage("ALTER SEARCH INDEX", "COLUMNAR")
 	}
 	if x.Next == nil {
 		next := x.Clone()
@@ -186,6 +191,9 @@ func withoutField(list []schema.SearchField, id schema.ColumnID) []schema.Search
 // the types of columns still fit.
 func (a *alteration) checkSearch() error {
 	t := a.t
+	if err := a.followColumns(); err != nil {
+		return err
+	}
 	a.succeedSearch()
 	for i := range t.Search {
 		x := &t.Search[i]
@@ -213,6 +221,65 @@ func (a *alteration) checkSearch() error {
 		s.ID = a.old.Stream.ID
 	}
 	return nil
+}
+
+// followColumns has columnar indexes follow the columns of the table: other types, and
+// columns that were added. What that adds is the next form of an index that serves.
+func (a *alteration) followColumns() error {
+	for i := range a.t.Search {
+		x := &a.t.Search[i]
+		if x.Form != schema.FormColumnar {
+			continue
+		}
+		next := x
+		if x.Next != nil {
+			next = x.Next
+		}
+		now := next.Clone()
+		now.Next = nil
+		if err := define.RetypeColumns(a.t, &now); err != nil {
+			return err
+		}
+		if x.All {
+			if err := define.FollowColumns(a.c.r.Binder, a.t, &now); err != nil {
+				return err
+			}
+		}
+		if sameFiles(next, &now) {
+			continue
+		}
+		now.Files = nil
+		if searchByID(a.old, x.ID) == nil {
+			*x = now
+			continue
+		}
+		if a.changed = true; x.Next == nil && a.addLate(x, &now) {
+			continue
+		}
+		x.Next = &now
+	}
+	return nil
+}
+
+// addLate gives an index the fields of now that it lacks, if it can read them without a
+// build: those of columns that all rows have with one value. Others leave it as it was.
+func (a *alteration) addLate(x, now *schema.SearchIndex) bool {
+	if a.rebuild {
+		return false
+	}
+	for i := range now.Fields {
+		f := &now.Fields[i]
+		if x.Values(f.Column) != nil && x.Values(f.Column).ID == f.ID {
+			continue
+		}
+		c := a.t.Column(f.Column)
+		if !a.fresh[f.Column] || c.Generated != nil || c.AutoIncrement {
+			return false
+		}
+		f.Late, f.Missing = true, c.AddedDefault
+	}
+	x.Fields, x.NextField = now.Fields, now.NextField
+	return true
 }
 
 // succeedSearch makes a search index that takes the name of one that goes the next
@@ -272,6 +339,9 @@ func (a *alteration) sameDocuments(o, x *schema.SearchIndex) bool {
 	was.ID = a.old.ID
 	for i := range x.Fields {
 		f := &x.Fields[i]
+		if f.Late && a.fresh[f.Column] && a.t.ID == a.old.ID {
+			continue
+		}
 		if !slices.ContainsFunc(o.Fields, func(g schema.SearchField) bool { return g.ID == f.ID && sameField(&g, f) }) {
 			return false
 		}

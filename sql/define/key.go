@@ -114,6 +114,9 @@ func SetKeys(b Binder, t *schema.Table, keys []*Key, null func(i int) bool, cut 
 		if k.Primary {
 			continue
 		}
+		if k.Index.Name == "" && k.Search != nil && k.Search.All {
+			k.Index.Name = freeName(ColumnarName, taken)
+		}
 		if k.Index.Name == "" && k.Columns[0].Expr != "" {
 			k.Index.Name = freeName(FunctionalIndex, taken)
 		}

@@ -17,6 +17,9 @@ import (
 // ResolveSearch gives x, which has its name, the fields that are written as
 // cols: 1072, 1060, 1235, and what the hidden columns of expressions give.
 func ResolveSearch(b Binder, t *schema.Table, x *schema.SearchIndex, cols []IndexColumn) error {
+	if x.Form == schema.FormColumnar {
+		return resolveColumnar(b, t, x, cols)
+	}
 	named, err := KeyExpressions(b, t, x.Name, cols)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func createTable(t *schema.Table, next uint64) string {
 	}
 	for i := range t.Search {
 		x := &t.Search[i]
-		if text := searchDefinition(t, x); x.Form != schema.FormSearch {
+		if text := searchDefinition(t, x); !x.Form.IsOwn() {
 			line(text)
 		} else {
 			b.WriteString(ownCode(", " + strings.ReplaceAll(text, "*/", `*\/`)))
@@ -286,16 +286,13 @@ func CreateDatabase(d *schema.Database, ifNotExists bool) string {
 // searchDefinition is a search index in CREATE TABLE.
 func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 	var b strings.Builder
-	word := "SEARCH INDEX "
-	switch x.Form {
-	case schema.FormFulltext:
-		word = "FULLTEXT KEY "
-	case schema.FormSpatial:
-		word = "SPATIAL KEY "
+	b.WriteString(x.Form.Clause() + " " + quoteName(x.Name) + " (")
+	parser, fields := "", x.Fields
+	if x.All {
+		b.WriteByte('*')
+		fields = nil
 	}
-	b.WriteString(word + quoteName(x.Name) + " (")
-	parser := ""
-	for i := range x.Fields {
+	for i := range fields {
 		f := &x.Fields[i]
 		c := t.Column(f.Column)
 		if c == nil {
@@ -323,7 +320,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 		switch plain := f.Analyzer == "" && len(f.Options) == 0; {
 		case isExpr && f.Kind == schema.SearchValue:
 			b.WriteString("(" + e + ")")
-		case f.Kind == schema.SearchValue, x.Form == schema.FormSpatial, x.Form == schema.FormFulltext && plain:
+		case f.Kind == schema.SearchValue, f.Kind == schema.SearchBytes, x.Form == schema.FormSpatial, x.Form == schema.FormFulltext && plain:
 			b.WriteString(quoteName(c.Name))
 		case x.Form == schema.FormFulltext && f.Analyzer == ngramParser && len(f.Options) == 0:
 			b.WriteString(quoteName(c.Name))
@@ -337,7 +334,7 @@ func searchDefinition(t *schema.Table, x *schema.SearchIndex) string {
 		b.WriteString(" COMMENT " + quote(x.Comment))
 	}
 	switch {
-	case x.Invisible && x.Form == schema.FormSearch:
+	case x.Invisible && x.Form.IsOwn():
 		b.WriteString(" INVISIBLE") // clients read no comment within a comment
 	case x.Invisible:
 		b.WriteString(" /*!80000 INVISIBLE */")

@@ -167,7 +167,7 @@ func columnKey(t *schema.Table, c *schema.Column) string {
 	}
 	key := ""
 	for i := range t.Search {
-		if x := &t.Search[i]; x.Form != schema.FormSearch && x.Fields[0].Column == c.ID {
+		if x := &t.Search[i]; !x.Form.IsOwn() && x.Fields[0].Column == c.ID {
 			key = "MUL"
 		}
 	}

@@ -206,6 +206,8 @@ func (k *key) indexType() string {
 		return "FULLTEXT"
 	case k.search.Form == schema.FormSpatial:
 		return "SPATIAL"
+	case k.search.Form == schema.FormColumnar:
+		return "COLUMNAR"
 	}
 	return "INVERTED"
 }

@@ -16,6 +16,9 @@ import (
 // fields with an analyzer, search_as(c, 'IP') and search_as(d, 'DATE', 'f')
 // for c IP and d DATE FORMAT 'f', search_nested(c, '…') for c NESTED (…).
 //
+// COLUMNAR KEY to COLUMNAR INDEX, which the parser reads, with (search_all()) for
+// the * of COLUMNAR INDEX c (*),
+//
 // and, in ALTER TABLE,
 //
 //	ALTER SEARCH INDEX s ADD (a, b TEXT) DROP (c)
@@ -23,10 +26,11 @@ import (
 // to ADD INDEX s over search_alter('ADD'), a, …, search_alter('DROP'), c.
 func (h *shim) searchIndexes() error {
 	for i := 1; i+1 < len(h.toks); i++ {
-		if w := h.word(i + 1); h.word(i) != "SEARCH" || w != "INDEX" && w != "KEY" {
+		columnar := h.word(i) == "COLUMNAR"
+		if w := h.word(i + 1); !columnar && h.word(i) != "SEARCH" || w != "INDEX" && w != "KEY" {
 			continue
 		}
-		if h.word(i-1) == "ALTER" && i > 1 {
+		if h.word(i-1) == "ALTER" && i > 1 && !columnar {
 			if err := h.alterSearch(i); err != nil {
 				return err
 			}
@@ -35,7 +39,7 @@ func (h *shim) searchIndexes() error {
 		if !(h.word(i-1) == "CREATE" && i == 1 || h.word(i-1) == "ADD" || h.op(i-1, ",") || h.op(i-1, "(")) {
 			continue
 		}
-		open := i + 2
+		at, open := i, i+2
 		for open < len(h.toks) && !h.op(open, "(") {
 			open++
 		}
@@ -43,12 +47,18 @@ func (h *shim) searchIndexes() error {
 		if end < 0 {
 			return nil
 		}
-		h.blank(i, i)
+		if i = end; columnar {
+			h.replace(at+1, at+1, "INDEX")
+			if end == open+2 && h.op(open+1, "*") {
+				h.replace(open+1, open+1, "(search_all())")
+			}
+			continue
+		}
+		h.blank(at, at)
 		if err := h.searchFields(open, end); err != nil {
 			return err
 		}
 		h.insertAfter(end, " USING INVERTED")
-		i = end
 	}
 	return nil
 }

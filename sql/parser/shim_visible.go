@@ -74,7 +74,7 @@ func (h *shim) definesColumn(i int) bool {
 			return true
 		}
 	}
-	if w := h.word(i + 1); h.word(i) == "SEARCH" && (w == "INDEX" || w == "KEY") {
+	if w := h.word(i + 1); (h.word(i) == "SEARCH" || h.word(i) == "COLUMNAR") && (w == "INDEX" || w == "KEY") {
 		return false
 	}
 	switch h.word(i) {

@@ -43,6 +43,8 @@ type Field struct {
 	// Geo: the field has places in the system srid.
 	Geo  bool
 	SRID uint32
+	// Bytes: the field has values that are only read. Plain is that of SearchField.
+	Bytes, Plain bool
 }
 
 // maxWordDigits is the most digits of decimals that are words.
@@ -61,7 +63,10 @@ func NewField(t *schema.Table, d *schema.SearchField) (Field, error) {
 	if d.Kind == schema.SearchGeo {
 		return Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: value.KindBytes, Geo: true, SRID: typ.SRID}, nil
 	}
-	f := Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: types.KindOf(typ), Stamp: typ.ID == schema.TypeTimestamp}
+	f := Field{ID: seg.FieldID(d.ID), Pos: pos, Kind: types.KindOf(typ), Stamp: typ.ID == schema.TypeTimestamp, Plain: d.Plain}
+	if f.Bytes = d.Kind == schema.SearchBytes; f.Bytes {
+		return f, nil
+	}
 	switch f.Kind {
 	case value.KindBytes:
 	case value.KindDecimal:
@@ -83,10 +88,14 @@ func (f *Field) field() seg.Field {
 	if f.Geo {
 		return seg.Field{ID: f.ID, Kind: seg.KindPoint}
 	}
-	if f.Word {
-		return seg.Field{ID: f.ID, Kind: seg.KindWord, Multi: f.many}
+	if f.Bytes {
+		return seg.Field{ID: f.ID, Kind: seg.KindBytes}
 	}
-	return seg.Field{ID: f.ID, Kind: seg.KindKey, Collated: true, Multi: f.many}
+	if f.Word {
+		return seg.Field{ID: f.ID, Kind: seg.KindWord, Multi: f.many, Unsorted: f.Plain}
+	}
+	own := f.Plain && f.Kind == value.KindDecimal // the key is the value
+	return seg.Field{ID: f.ID, Kind: seg.KindKey, Collated: !own, Multi: f.many, Unsorted: f.Plain}
 }
 
 // -0 and 0 are equal, but two values: their words are neighbours.
@@ -202,9 +211,33 @@ func (d *Documents) Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, 
 		if err != nil {
 			return out, err
 		}
-		out.Fields = append(out.Fields, f.field())
+		one := f.field()
+		if one.Missing, err = f.missing(t, &x.Fields[i]); err != nil {
+			return out, err
+		}
+		out.Fields = append(out.Fields, one)
 	}
 	return out, nil
+}
+
+// missing is the value of documents that were made before the field d; nil for NULL.
+func (f *Field) missing(t *schema.Table, d *schema.SearchField) (*seg.Value, error) {
+	if d.Missing == nil {
+		return nil, nil
+	}
+	c := t.Columns[f.Pos]
+	c.AddedDefault = d.Missing
+	v, err := decode.AddedDefault(&c)
+	switch {
+	case err != nil || v.IsNull():
+		return nil, err
+	case f.Word:
+		return &seg.Value{Word: f.ToWord(v)}, nil
+	case f.Bytes:
+		return &seg.Value{Bytes: v.Bytes()}, nil
+	}
+	key := f.Part.Append(nil, v)
+	return &seg.Value{Key: key, Bytes: f.stored(v, key)}, nil
 }
 
 // Add implements search.Rows.
@@ -328,6 +361,8 @@ func (f *docField) put(b *seg.Batch, v value.Datum) {
 		f.addText(b, expr.UTF8(v.Str(), f.collation))
 	case f.Geo:
 		b.Point(f.ID, placeOf(v.Bytes(), f.SRID))
+	case f.Bytes:
+		b.Bytes(f.ID, v.Bytes())
 	default:
 		f.putValue(b, v)
 	}
@@ -374,7 +409,7 @@ func newDocField(t *schema.Table, x *schema.SearchIndex, d *schema.SearchField) 
 	}
 	var err error
 	switch d.Kind {
-	case schema.SearchValue, schema.SearchPath, schema.SearchGeo:
+	case schema.SearchValue, schema.SearchPath, schema.SearchGeo, schema.SearchBytes:
 		f.Field, err = NewField(t, d)
 	case schema.SearchNested:
 		if f.objects, err = newObjects(d); err == nil {

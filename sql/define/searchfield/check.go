@@ -8,9 +8,11 @@ import (
 
 // Limits of search indexes.
 const (
-	// MaxFields is the most fields that an index has at once, MaxFieldID the
+	// MaxFields is the most fields that an index has at once, MaxColumns that of a
+	// columnar one, MaxFieldID the
 	// largest number of one in its life (search.MaxField).
 	MaxFields  = 1000
+	MaxColumns = 4096 // of a columnar index
 	MaxFieldID = 65534
 )
 
@@ -19,6 +21,8 @@ const (
 func Check(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error {
 	t := c.Type
 	switch {
+	case x.Form == schema.FormColumnar:
+		return nil // every type has a field
 	case f.Kind == schema.SearchPath && t.ID != schema.TypeJSON:
 		return sqlerr.NotSupported("a search index field over anything but a path of a JSON column")
 	case f.Kind == schema.SearchPath:
@@ -39,4 +43,13 @@ func Check(x *schema.SearchIndex, c *schema.Column, f *schema.SearchField) error
 		return sqlerr.BadFulltextColumn(c.Name)
 	}
 	return nil
+}
+
+// Columnar is the field of a column in a columnar index, without a number.
+func Columnar(c *schema.Column) schema.SearchField {
+	f := schema.SearchField{Column: c.ID, Plain: true}
+	if t := c.Type; t.IsBlobOrText() || t.ID == schema.TypeJSON || t.ID == schema.TypeGeometry {
+		f.Kind = schema.SearchBytes
+	}
+	return f
 }

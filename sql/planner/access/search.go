@@ -147,7 +147,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Pat
 		p.Entries, p.Rows = p.Entries+n, p.Rows+n*r.selectivity(nil, r.Conds, total)
 		p.Cost += n*(columns+filterCost(r.Conds)+cost.MergeKey) + cost.Lookup(n, total)
 	}
-	if r.Counting && covering && len(residual) == 0 && (q == nil || q.Op == physical.SearchRange) {
+	if r.Counting && covering && len(residual) == 0 && (q == nil || q.Op == physical.SearchRange && !q.Field.Plain) {
 		p.Cost = cost.SearchCount
 	}
 	for _, o := range scan.Order {

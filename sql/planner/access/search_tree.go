@@ -39,7 +39,7 @@ func newSearcher(r *Request, x *schema.SearchIndex, lazy, inexact bool) *searche
 	s := &searcher{r: r, t: r.Scan.Table, x: x, have: map[int]bool{}, gives: map[int]bool{}, lazy: lazy, inexact: inexact}
 	for i := range x.Fields {
 		pos := s.t.ColumnIndex(x.Fields[i].ValueColumn())
-		if pos < 0 && x.Fields[i].Kind == schema.SearchGeo {
+		if pos < 0 && (x.Fields[i].Kind == schema.SearchGeo || x.Fields[i].Kind == schema.SearchBytes) {
 			pos = s.t.ColumnIndex(x.Fields[i].Column)
 		}
 		if pos >= 0 && s.t.Columns[pos].Array == nil {
@@ -259,7 +259,7 @@ func (s *searcher) check(c expr.Expr, negated bool) (*physical.SearchNode, bool)
 func (s *searcher) byValue(n *physical.SearchNode) bool {
 	ok := true
 	n.Each(func(n *physical.SearchNode) {
-		ok = ok && (n.Op != physical.SearchCheck || len(n.Columns) == 1 && types.KindOf(s.t.Columns[n.Columns[0]].Type) == value.KindBytes)
+		ok = ok && (n.Op != physical.SearchCheck || len(n.Columns) == 1 && n.Fields[0].Kind != schema.SearchBytes && types.KindOf(s.t.Columns[n.Columns[0]].Type) == value.KindBytes)
 	})
 	return ok
 }

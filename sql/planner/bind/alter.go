@@ -345,6 +345,8 @@ func (b *binder) createIndex(n *ast.CreateIndexStmt) (logical.Statement, error) 
 		k.Search = &schema.SearchIndex{Form: schema.FormFulltext}
 	case ast.IndexKeyTypeSpatial:
 		k.Search = &schema.SearchIndex{Form: schema.FormSpatial}
+	case ast.IndexKeyTypeColumnar:
+		k.Search = &schema.SearchIndex{Form: schema.FormColumnar}
 	default:
 		return nil, sqlerr.NotSupported("VECTOR index")
 	}

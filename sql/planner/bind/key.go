@@ -21,7 +21,9 @@ func (b *binder) constraint(n *ast.Constraint) (*define.Key, error) {
 		k.Index.Unique = true
 	case ast.ConstraintFulltext:
 		k.Search = &schema.SearchIndex{Form: schema.FormFulltext}
-	case ast.ConstraintVector, ast.ConstraintColumnar:
+	case ast.ConstraintColumnar:
+		k.Search = &schema.SearchIndex{Form: schema.FormColumnar}
+	case ast.ConstraintVector:
 		return nil, sqlerr.NotSupported("VECTOR index")
 	default:
 		return nil, sqlerr.NotSupported("constraint")
@@ -40,6 +42,10 @@ func (b *binder) constraint(n *ast.Constraint) (*define.Key, error) {
 
 // parts binds the parts of a key, which are fields in a search index.
 func (b *binder) parts(k *define.Key, name string, list []*ast.IndexPartSpecification, o *ast.IndexOption) (err error) {
+	if k.Search != nil && k.Search.Form == schema.FormColumnar {
+		k.Columns, k.Search.All, err = columnarColumns(list, o)
+		return err
+	}
 	if o != nil && o.Tp == ast.IndexTypeInverted {
 		switch {
 		case k.Primary:
@@ -123,6 +129,8 @@ func (b *binder) keyOptions(k *define.Key, o *ast.IndexOption) error {
 	switch {
 	case o.Tp != ast.IndexTypeInvalid && o.Tp != ast.IndexTypeBtree && o.Tp != ast.IndexTypeHash && o.Tp != ast.IndexTypeInverted:
 		return sqlerr.NotSupported("USING " + o.Tp.String() + " index")
+	case o.Condition != nil && k.Search != nil && k.Search.Form == schema.FormColumnar:
+		return sqlerr.WrongUsage("COLUMNAR INDEX", "WHERE")
 	case o.Condition != nil && k.Search != nil:
 		return sqlerr.WrongUsage("SEARCH INDEX", "WHERE")
 	case o.ParserName.O != "" && (k.Search == nil || k.Search.Form != schema.FormFulltext):

@@ -30,6 +30,8 @@ const (
 	// searchAsFunc is how a field that reads values in a form is written:
 	// search_as(column, 'IP'), search_as(column, 'DATE', 'format', …).
 	searchAsFunc = "search_as"
+	// searchAllFunc is the * of COLUMNAR INDEX c (*).
+	searchAllFunc = "search_all"
 )
 
 // searchColumns are the fields of a search index as written.
@@ -108,6 +110,35 @@ func (b *binder) searchColumns(index string, list []*ast.IndexPartSpecification)
 		out = append(out, define.IndexColumn{Expr: text, Search: &schema.SearchField{}})
 	}
 	return out, nil
+}
+
+// columnarColumns are the columns of a columnar index; all: it has every column.
+// 1070, 1221.
+func columnarColumns(list []*ast.IndexPartSpecification, o *ast.IndexOption) (cols []define.IndexColumn, all bool, err error) {
+	const what = "COLUMNAR INDEX"
+	if o != nil && o.Tp != ast.IndexTypeInvalid {
+		return nil, false, sqlerr.WrongUsage(what, "USING "+o.Tp.String())
+	}
+	if len(list) > searchfield.MaxColumns {
+		return nil, false, sqlerr.TooManySearchFields(searchfield.MaxColumns)
+	}
+	if len(list) == 1 {
+		if f, ok := stripParentheses(list[0].Expr).(*ast.FuncCallExpr); ok && strings.EqualFold(f.FnName.O, searchAllFunc) && len(f.Args) == 0 {
+			return nil, true, nil
+		}
+	}
+	for _, p := range list {
+		switch {
+		case p.Desc:
+			return nil, false, sqlerr.WrongUsage(what, "DESC")
+		case p.Column == nil:
+			return nil, false, sqlerr.WrongUsage(what, "expression")
+		case p.Length >= 0:
+			return nil, false, sqlerr.WrongUsage(what, "key length")
+		}
+		cols = append(cols, define.IndexColumn{Name: p.Column.Name.O, Search: &schema.SearchField{}})
+	}
+	return cols, false, nil
 }
 
 // searchAlter is what ALTER SEARCH INDEX does with the key parts after this one:

@@ -144,7 +144,7 @@ func hasChecks(n *physical.SearchNode) bool {
 // test leaves the documents of set for which the condition is true.
 func (c *check) test(s *seg.Segment, set []uint64) error {
 	*c.looked += int64(countBits(set))
-	if len(c.cols) == 1 && !c.cols[0].Word && !c.cols[0].Geo {
+	if len(c.cols) == 1 && !c.cols[0].Word && !c.cols[0].Geo && !c.cols[0].Bytes {
 		keys, err := s.Keys(c.cols[0].ID)
 		if err != nil {
 			return err
@@ -160,6 +160,13 @@ func (c *check) test(s *seg.Segment, set []uint64) error {
 		c.docs, next = docsOf(set, from, vec.MaxRows, c.docs[:0])
 		if len(c.docs) == 0 {
 			break
+		}
+		few, err := fit(s, c.cols, c.docs)
+		if err != nil {
+			return err
+		}
+		if n := len(few); n < len(c.docs) {
+			next, c.docs = int(c.docs[n]), few
 		}
 		if err := c.testDocs(s, c.docs, set); err != nil {
 			return err

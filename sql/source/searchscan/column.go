@@ -83,6 +83,8 @@ func openColumns(cols []searchColumn, hits []query.Hits) error {
 			var err error
 			if cols[j].Geo {
 				_, err = hits[i].Seg.Points(cols[j].ID)
+			} else if cols[j].Bytes {
+				_, err = hits[i].Seg.Bytes(cols[j].ID)
 			} else if cols[j].Word {
 				_, err = hits[i].Seg.Words(cols[j].ID)
 			} else {
@@ -107,6 +109,9 @@ func (c *searchColumn) read(s *seg.Segment, docs []uint32, out *vec.Vec) error {
 	}
 	if c.Geo {
 		return c.readPlaces(s, docs, out)
+	}
+	if c.Bytes {
+		return c.readBytes(s, docs, out)
 	}
 	if !c.Word {
 		return c.readKeys(s, docs, out)

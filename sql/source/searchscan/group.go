@@ -90,7 +90,7 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 	g.final = len(o.View.Changed) == 0 && (g.plan.Plain || len(g.plan.By) == 0)
 	for _, at := range g.plan.By {
 		c := &o.cols[at]
-		if c.Geo {
+		if c.Geo || c.Bytes {
 			return false, nil
 		}
 		g.final = g.final && !c.isZoned()
@@ -105,7 +105,7 @@ func (o *searchOp) aggregate(ctx context.Context) (bool, error) {
 		call := groupCall{op: query.CountAll}
 		if p.Column >= 0 {
 			call.col = &o.cols[p.Column]
-			if call.col.Geo {
+			if call.col.Geo || call.col.Bytes {
 				return false, nil
 			}
 			if call.op = call.col.op(p); call.op == query.CountAll {
@@ -321,6 +321,13 @@ func (o *searchOp) narrow(ctx context.Context) error {
 			}
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
+			}
+			few, err := fit(h.Seg, o.cols, docs)
+			if err != nil {
+				return err
+			}
+			if n := len(few); n < len(docs) {
+				docs, from = few, docs[n]
 			}
 			b := o.batch
 			if err := decodeDocs(h.Seg, docs, o.cols, b); err != nil {

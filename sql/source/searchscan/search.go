@@ -425,6 +425,13 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
+		few, err := fit(h.Seg, o.cols, o.docs)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(few); n < len(o.docs) {
+			o.docs, o.from = few, o.docs[n]
+		}
 		b, err := o.decode(h.Seg)
 		if err != nil {
 			return nil, err
