@@ -340,7 +340,11 @@ func (r *recorder) altered(old *schema.Table, specs []logical.AlterSpec) (*schem
 
 func (r *recorder) addIndex(t *schema.Table, spec logical.AlterSpec) (err error) {
 	x := spec.Index
-	x.Name = cmp.Or(x.Name, spec.Name, define.IndexName(t, cmp.Or(spec.IndexColumns[0].Name, define.FunctionalIndex)))
+	first := define.FunctionalIndex
+	if len(spec.IndexColumns) > 0 { // not all columns of a columnar index
+		first = cmp.Or(spec.IndexColumns[0].Name, first)
+	}
+	x.Name = cmp.Or(x.Name, spec.Name, define.IndexName(t, first))
 	x.ID = t.NextIndexID
 	t.NextIndexID++
 	if spec.Search != nil {
