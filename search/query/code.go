@@ -280,7 +280,8 @@ type block struct {
 	docs []uint32 // nil: n documents from from on
 	n    int
 	vals [blockDocs]int64
-	read *column // whose words vals has
+	read *column  // whose words vals has
+	some []uint32 // room for docs
 }
 
 const blockDocs = 1024

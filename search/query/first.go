@@ -192,6 +192,7 @@ func (h *Hits) around(col *column, last int64, desc bool, before, equal []uint64
 	}
 	var b block
 	_ = h.each(&b, func() error {
+		b.keepUpTo(col, last, flip)
 		for i, v := range b.numbers(col) {
 			if v ^= flip; v > last {
 				continue
@@ -228,6 +229,7 @@ func nth(hits []Hits, cols []*column, desc bool, n int) int64 {
 	var b block
 	var col *column
 	add := func() error {
+		b.keepUpTo(col, worst, flip)
 		for i, v := range b.numbers(col) {
 			if v ^= flip; v > worst {
 				continue
@@ -257,6 +259,33 @@ func nth(hits []Hits, cols []*column, desc bool, n int) int64 {
 	selectNth(list, n-1)
 	return list[n-1] ^ flip
 }
+
+// keepUpTo leaves those documents of a run of a whole block whose values, in the order
+// of flip, may be up to most: found by comparing what is packed.
+func (b *block) keepUpTo(col *column, most, flip int64) {
+	if b.docs != nil || b.n != seg.BlockDocs || b.from%seg.BlockDocs != 0 || most == math.MaxInt64 || col.all || col.words == nil || col.zeros || col.words.Multi() {
+		return
+	}
+	lo, hi := int64(math.MinInt64), most
+	if flip != 0 {
+		lo, hi = most^flip, math.MaxInt64
+	}
+	var set [seg.BlockDocs / 64]uint64
+	col.words.BlockBetween(b.from, lo, hi, set[:])
+	b.some = b.some[:0]
+	for i, w := range set {
+		if w != 0 {
+			b.some = appendDocs(b.some, int(b.from>>6)+i, w)
+		}
+	}
+	b.docs, b.n, b.read = b.some, len(b.some), nil
+	if b.docs == nil {
+		b.docs = noDocs
+	}
+}
+
+// noDocs is a list without documents, which is not a run.
+var noDocs = []uint32{}
 
 // selectNth moves the nth element of the ascending order to place n, smaller ones
 // before it and greater ones after it.

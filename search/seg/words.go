@@ -304,6 +304,18 @@ func (w *Words) RangeInto(lo, hi int64, set []uint64) {
 	w.spread(hits, set)
 }
 
+// BlockBetween adds to a bitset the documents from one on, a multiple of BlockDocs,
+// whose values are from lo to hi, both included: at most BlockDocs. The bitset begins
+// with the first of them. Of a field without arrays; a NULL has any value.
+func (w *Words) BlockBetween(from uint32, lo, hi int64, set []uint64) {
+	if !w.empty {
+		w.vals.betweenBlocks(lo, hi, int(from), min(int(from)+blockLen, w.vals.n), set)
+	}
+}
+
+// BlockDocs is the number of documents whose values are packed together.
+const BlockDocs = blockLen
+
 // permFactor is how many values the scan tests in the time that the
 // permutation takes for one.
 const permFactor = 4
