@@ -288,7 +288,7 @@ func (j *pair) hashCost() float64 {
 	if j.builtLeft() {
 		build, probe = probe, build
 	}
-	return j.left.cost + j.right.cost + build*cost.BuildRow + probe*cost.ProbeRow + j.rows*cost.ProjectRow
+	return j.left.cost + j.right.cost + build*cost.BuildRow + cost.Probe(probe, build) + j.rows*cost.ProjectRow
 }
 
 func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
