@@ -35,6 +35,9 @@ type likePart struct {
 	// length of the longest shorter prefix that it ends with. nil for parts that
 	// have a _, which equals characters that are not equal to one another.
 	fail []int32
+	// lead are the bytes with which a character may begin that equals the first; nil
+	// where the bytes of a character cannot be told apart from others.
+	lead *[256]bool
 }
 
 // NewLike compiles a LIKE pattern. Characters match when they are equal in the
@@ -56,8 +59,21 @@ func (c *Collation) NewLike(pattern []byte, escape rune) Like {
 	}
 	for i := 1; i < len(l.parts); i++ {
 		l.parts[i].fail = c.failures(l.parts[i].tokens)
+		l.parts[i].lead = c.leads(l.parts[i].tokens)
 	}
 	return l
+}
+
+// leads is likePart.lead.
+func (c *Collation) leads(tokens []likeToken) *[256]bool {
+	if !c.utf8 && c.cs.MaxWidth() > 1 || len(tokens) == 0 || tokens[0].kind != tokenChar {
+		return nil
+	}
+	var out [256]bool
+	for b := range out {
+		out[b] = b >= 0x80 && c.utf8 || c.equalChar(&tokens[0], []byte{byte(b)})
+	}
+	return &out
 }
 
 // failures is likePart.fail.
@@ -241,6 +257,19 @@ func (m *likeMatch) find(part *likePart, s []byte, atEnd bool) (rest []byte, ok 
 	}
 	k := int32(0)
 	for len(s) > 0 && m.step() {
+		if k == 0 && part.lead != nil {
+			n := 0
+			for n < min(len(s), likeStep/2) && !part.lead[s[n]] {
+				n++
+			}
+			if s = s[n:]; n > 0 {
+				m.compared += n
+				if m.compared >= likeStep {
+					m.compared = likeStep - 1 // the next step calls stop
+				}
+				continue
+			}
+		}
 		_, size := m.c.decode(s)
 		ch := s[:size]
 		s = s[size:]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -94,4 +95,26 @@ func (b *searchBench) reindex(ctx context.Context, t *target, ddl string) error 
 	}
 	_, err := fmt.Fprintf(b.stdout, "%s: index built in %.1f s, %.1f s of CPU, %.1f bytes a row\n", t.name, took.Seconds(), (after - before).Seconds(), bytes/max(rows, 1))
 	return err
+}
+
+// ColumnQuestions are the questions of `sqlots bench columns`, for programs that put
+// them to other databases.
+func ColumnQuestions() (names, texts []string) {
+	for _, q := range columnQuestions {
+		names, texts = append(names, q.name), append(texts, q.sql)
+	}
+	return names, texts
+}
+
+// Calls gives the rows of the table calls, as `sqlots bench load` makes them: lines of
+// CSV with the columns in their order.
+func Calls(s Sizes) io.Reader { return &rowReader{d: newDataset(s), end: s.Rows} }
+
+// Stations gives the rows of the table stations in this form.
+func Stations(s Sizes) io.Reader {
+	var b strings.Builder
+	for id := range s.Stations {
+		fmt.Fprintf(&b, "%d,%s,%d\n", id+1, stationName(id+1), regionOf(id+1))
+	}
+	return strings.NewReader(b.String())
 }

@@ -20,8 +20,8 @@ const (
 	NewGroup       = 100
 	WindowRow      = 30 // each function on a row
 	BuildRow       = 60
-	ProbeRow       = 40    // a look into a large hash table, and
-	ProbeFew       = 12    // into one of few rows, which stay near the processor
+	ProbeRow       = 40 // a look into a large hash table, and
+	ProbeFew       = 12 // into one of few rows, which stay near the processor
 	FewRows        = 10000
 	NestedPair     = 4
 	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -40,6 +41,7 @@ type command struct {
 	scale          scale
 	rounds         int
 	reload         bool
+	columnar       bool
 	only           string
 	stdout, stderr io.Writer
 }
@@ -60,6 +62,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	f.Float64Var(&c.scale.factor, "scale", 0.1, "scale `factor`; 1 is 6 million lines")
 	f.IntVar(&c.rounds, "rounds", 3, "runs of each query; the median counts")
 	f.BoolVar(&c.reload, "reload", false, "load the tables anew")
+	f.BoolVar(&c.columnar, "columnar", false, "B has a columnar index on each table, A has none; both may be databases of one server")
 	f.StringVar(&c.only, "queries", "", "comma-separated `numbers` of the queries to run (default all)")
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -136,6 +139,11 @@ func (c *command) run(ctx context.Context, chosen []int) (ok bool, err error) {
 			return false, fmt.Errorf("address %s: %w", name, err)
 		}
 	}
+	if c.columnar && len(dbs) == 2 {
+		if err := addColumns(ctx, dbs[1]); err != nil {
+			return false, fmt.Errorf("address B: %w", err)
+		}
+	}
 	if len(dbs) == 2 {
 		c.printf("%5s %8s %10s %10s %8s  %s", "query", "rows", "A ms", "B ms", "B/A", "answers")
 	} else {
@@ -147,6 +155,7 @@ func (c *command) run(ctx context.Context, chosen []int) (ok bool, err error) {
 func (c *command) measure(ctx context.Context, dbs []*sql.DB, chosen []int) (ok bool, err error) {
 	ok = true
 	var totals [2]time.Duration
+	logs := 0.0
 	for _, n := range chosen {
 		var medians [2]time.Duration
 		var answers [2][]string
@@ -179,6 +188,7 @@ func (c *command) measure(ctx context.Context, dbs []*sql.DB, chosen []int) (ok 
 			c.printf("%5d %8d %10.1f", n+1, len(answers[0]), ms(medians[0]))
 		default:
 			verdict := compare(answers[0], answers[1])
+			logs += math.Log(float64(medians[1]) / float64(medians[0]))
 			ok = ok && verdict == same
 			c.printf("%5d %8d %10.1f %10.1f %8.2f  %s", n+1, len(answers[0]), ms(medians[0]), ms(medians[1]),
 				float64(medians[1])/float64(medians[0]), verdict)
@@ -186,6 +196,7 @@ func (c *command) measure(ctx context.Context, dbs []*sql.DB, chosen []int) (ok 
 	}
 	if len(dbs) == 2 {
 		c.printf("total          %10.1f %10.1f %8.2f", ms(totals[0]), ms(totals[1]), float64(totals[1])/float64(totals[0]))
+		c.printf("geometric mean %30.2f", math.Exp(logs/float64(len(chosen))))
 	} else {
 		c.printf("total          %10.1f", ms(totals[0]))
 	}
@@ -207,6 +218,34 @@ func compare(a, b []string) string {
 		}
 	}
 	return same
+}
+
+// addColumns makes a columnar index on each table that has none.
+func addColumns(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, `SELECT TABLE_NAME FROM information_schema.TABLES t WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME <> 'tpch_info'
+		AND NOT EXISTS (SELECT 1 FROM information_schema.SQLOTS_SEARCH_INDEXES i WHERE i.TABLE_SCHEMA = DATABASE() AND i.TABLE_NAME = t.TABLE_NAME)`)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		names = append(names, name)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, name := range names {
+		for _, text := range []string{"ALTER TABLE `" + name + "` ADD COLUMNAR INDEX bench_columns (*)", "ANALYZE TABLE `" + name + "`"} {
+			if _, err := db.ExecContext(ctx, text); err != nil {
+				return fmt.Errorf("%s: %w", text, err)
+			}
+		}
+	}
+	return nil
 }
 
 // rowsOf returns the rows of a query as text.
