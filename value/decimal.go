@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 )
 
@@ -66,6 +67,16 @@ func (d Decimal) parts() (neg bool, m u128) {
 		hi++
 	}
 	return true, u128{hi, lo}
+}
+
+// isSmall reports a coefficient of 64 bits.
+func (d Decimal) isSmall() bool { return d.hi == int64(d.lo)>>63 && d.wide == nil }
+
+// mulSmall is the product of two coefficients of 64 bits. It has 127 bits at most,
+// with its sign.
+func mulSmall(a, b uint64) (hi int64, lo uint64) {
+	h, lo := bits.Mul64(a, b)
+	return int64(h) - int64(a)>>63&int64(b) - int64(b)>>63&int64(a), lo
 }
 
 func (m u128) fits() bool { return m.hi>>63 == 0 }
@@ -202,6 +213,9 @@ func (d Decimal) Neg() Decimal {
 	if d.wide != nil {
 		return Decimal{wide: new(big.Int).Neg(d.wide), scale: d.scale}
 	}
+	if d.isSmall() && d.lo != 1<<63 {
+		return Decimal{hi: int64(-d.lo) >> 63, lo: -d.lo, scale: d.scale}
+	}
 	neg, m := d.parts()
 	return narrow(!neg, m, int(d.scale))
 }
@@ -219,6 +233,10 @@ func (d Decimal) Abs() Decimal {
 func (d Decimal) scaleUp(by int) (Decimal, bool) {
 	if d.wide != nil || by > maxPow10 {
 		return d, false
+	}
+	if by <= smallPow10 && d.isSmall() {
+		hi, lo := mulSmall(d.lo, pow10[by].lo)
+		return Decimal{hi: hi, lo: lo, scale: d.scale + uint8(by)}, true
 	}
 	neg, m := d.parts()
 	m, ok := m.mul(pow10[by])
@@ -390,6 +408,10 @@ func (d Decimal) Sub(o Decimal) Decimal { return d.Add(o.Neg()) }
 // Mul is d * o; the scale is the sum of the two as far as MySQL computes it.
 func (d Decimal) Mul(o Decimal) Decimal {
 	scale := int(d.scale) + int(o.scale)
+	if scale <= MaxDecimalScale && d.isSmall() && o.isSmall() {
+		hi, lo := mulSmall(d.lo, o.lo)
+		return Decimal{hi: hi, lo: lo, scale: uint8(scale)}
+	}
 	var r Decimal
 	done := false
 	if d.wide == nil && o.wide == nil {

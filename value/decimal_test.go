@@ -64,8 +64,20 @@ func TestDecimalAgainstBig(t *testing.T) {
 		x, y := rat(a), rat(b)
 		check("+", a, b, a.Add(b), new(big.Rat).Add(x, y))
 		check("-", a, b, a.Sub(b), new(big.Rat).Sub(x, y))
+		for _, minus := range []bool{false, true} {
+			s, want := randDecimal(r, 40), a.Add(b)
+			if minus {
+				want = a.Sub(b)
+			}
+			if s.SetSum(&a, &b, minus) && s != want {
+				t.Fatalf("%s and %s: %v is set, want %v", a, b, s, want)
+			}
+		}
 		p := new(big.Rat).Mul(x, y)
 		m := a.Mul(b)
+		if s := randDecimal(r, 40); s.SetProduct(&a, &b) && s != m {
+			t.Fatalf("%s * %s: %v is set, want %v", a, b, s, m)
+		}
 		if room := 9*groups - words(m.Digits()-m.Scale()); m.Scale() < min(a.Scale()+b.Scale(), max(room, 0)) {
 			t.Fatalf("%s * %s has scale %d", a, b, m.Scale())
 		}

@@ -8,7 +8,11 @@ type u128 struct{ hi, lo uint64 }
 // pow10 are the powers of ten below 2^128.
 var pow10 = makePow10()
 
-const maxPow10 = 38
+// The greatest exponents of them, and of those below 2^63.
+const (
+	maxPow10   = 38
+	smallPow10 = 18
+)
 
 func makePow10() (t [maxPow10 + 1]u128) {
 	t[0] = u128{0, 1}

@@ -233,13 +233,13 @@ func (s *sumDecAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 	nulls := v.Nulls.Any()
 	for r, i := range rows {
 		if !nulls || !v.Nulls.IsNull(int(i)) {
-			s.state[groupOf(groups, r)].add(v.Dec[i], 1)
+			s.state[groupOf(groups, r)].add(&v.Dec[i], 1)
 		}
 	}
 	return nil
 }
 
-func (s *decState) add(d value.Decimal, n int64) {
+func (s *decState) add(d *value.Decimal, n int64) {
 	hi, lo, ok := d.Int128()
 	if s.sum.n == 0 {
 		s.scale = uint8(d.Scale())
@@ -252,7 +252,7 @@ func (s *decState) add(d value.Decimal, n int64) {
 			return
 		}
 	}
-	w := s.value().Add(d)
+	w := s.value().Add(*d)
 	s.wide = &w
 }
 
@@ -276,7 +276,8 @@ func (s *sumDecAcc) merge(o accumulator, to []uint32) error {
 	for g := range o.(*sumDecAcc).state {
 		f := &o.(*sumDecAcc).state[g]
 		if t := to[g]; t != none && f.sum.n > 0 {
-			s.state[t].add(f.value(), f.sum.n)
+			v := f.value()
+			s.state[t].add(&v, f.sum.n)
 		}
 	}
 	return nil

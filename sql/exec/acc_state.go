@@ -109,7 +109,7 @@ func (s *sumDecAcc) save(g int, cols []*vec.Vec, i int) {
 
 func (s *sumDecAcc) load(g int, cols []*vec.Vec, i int) error {
 	if n := cols[1].I64[i]; n > 0 {
-		s.state[g].add(cols[0].Dec[i], n)
+		s.state[g].add(&cols[0].Dec[i], n)
 	}
 	return nil
 }

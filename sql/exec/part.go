@@ -177,7 +177,8 @@ func (s *sumIntAcc) takePart(p *PartCall, to []uint32) error {
 func (s *sumDecAcc) takePart(p *PartCall, to []uint32) error {
 	for g, n := range p.N {
 		if n > 0 {
-			s.state[to[g]].add(value.DecimalFromInt128(p.Hi[g], p.Lo[g], p.Scale), n)
+			d := value.DecimalFromInt128(p.Hi[g], p.Lo[g], p.Scale)
+			s.state[to[g]].add(&d, n)
 		}
 	}
 	return nil

@@ -226,12 +226,13 @@ func slidingInts(fr *frames, col int, a *expr.Agg, unsigned bool) windowFunc {
 func slidingDecimals(fr *frames, col int, a *expr.Agg) windowFunc {
 	s := &sliding[decState]{frames: fr}
 	s.each(col, func(t decState, v *vec.Vec, i, _ int) decState {
-		t.add(v.Dec[i], 1)
+		t.add(&v.Dec[i], 1)
 		return t
 	})
 	s.merge = func(a, b decState) decState {
 		if b.sum.n > 0 {
-			a.add(b.value(), b.sum.n)
+			w := b.value()
+		a.add(&w, b.sum.n)
 		}
 		return a
 	}

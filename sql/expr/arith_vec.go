@@ -167,6 +167,15 @@ func decimalKernel(f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
 	var first error
 	op := f.Op
 	eachRow(in, &out.Nulls, func(i int) {
+		small := false
+		if op == OpTimes {
+			small = out.Dec[i].SetProduct(&a.Dec[i], &b.Dec[i])
+		} else {
+			small = out.Dec[i].SetSum(&a.Dec[i], &b.Dec[i], op == OpMinus)
+		}
+		if small && out.Dec[i].Scale() == f.T.Scale {
+			return
+		}
 		var d value.Decimal
 		switch op {
 		case OpPlus:
