@@ -232,7 +232,7 @@ func slidingDecimals(fr *frames, col int, a *expr.Agg) windowFunc {
 	s.merge = func(a, b decState) decState {
 		if b.sum.n > 0 {
 			w := b.value()
-		a.add(&w, b.sum.n)
+			a.add(&w, b.sum.n)
 		}
 		return a
 	}
