@@ -316,7 +316,7 @@ func (d *dedup) loadSeen(ctx context.Context) error {
 			}
 			continue
 		}
-		d.insertKeys(b.Cols[0], liveRows(b))
+		d.insertKeys(b.Cols[0], liveRows(b), (*bytesTable).own)
 		if err := d.fit(d.held() + rd.Held()); err != nil {
 			return err
 		}
@@ -325,8 +325,9 @@ func (d *dedup) loadSeen(ctx context.Context) error {
 	return nil
 }
 
-// insertKeys makes keys those that were met and gives the rows of new ones.
-func (d *dedup) insertKeys(col *vec.Vec, rows []uint16) []uint16 {
+// insertKeys makes keys those that were met and gives the rows of new ones, whose bytes
+// are kept by keep.
+func (d *dedup) insertKeys(col *vec.Vec, rows []uint16, keep func(*bytesTable, []byte) []byte) []uint16 {
 	d.fresh = d.fresh[:0]
 	switch {
 	case d.table.word:
@@ -339,7 +340,7 @@ func (d *dedup) insertKeys(col *vec.Vec, rows []uint16) []uint16 {
 		}
 	default:
 		for _, i := range rows {
-			if _, isNew := d.table.bytes.insert(col.Bytes[i]); isNew {
+			if _, isNew := d.table.bytes.insertBy(col.Bytes[i], keep); isNew {
 				d.table.n++
 				d.fresh = append(d.fresh, i)
 			}
@@ -350,10 +351,10 @@ func (d *dedup) insertKeys(col *vec.Vec, rows []uint16) []uint16 {
 
 // addOthers takes n keys that another dedup has met. Those that are new go to freshKeys,
 // once: at once, or where keys are spilled, before the rows.
-func (d *dedup) addOthers(col *vec.Vec, n int) error {
+func (d *dedup) addOthers(col *vec.Vec, n int, keep func(*bytesTable, []byte) []byte) error {
 	rows := identity[:n]
 	if !d.onDisk() {
-		if err := d.freshKeys(col, d.insertKeys(col, rows)); err != nil {
+		if err := d.freshKeys(col, d.insertKeys(col, rows, keep)); err != nil {
 			return err
 		}
 		return d.fitMerged()
@@ -393,7 +394,7 @@ func (d *dedup) loadOthers(ctx context.Context) error {
 		if b == nil {
 			break
 		}
-		if err := d.addOthers(b.Cols[0], b.N); err != nil {
+		if err := d.addOthers(b.Cols[0], b.N, (*bytesTable).own); err != nil {
 			return err
 		}
 	}
@@ -404,12 +405,11 @@ func (d *dedup) loadOthers(ctx context.Context) error {
 // merge takes what o has met and, where it was spilled, its rows; o is given up. Keys and
 // the first columns of rows are changed by renumber before.
 func (d *dedup) merge(o *dedup, renumber func(keys, groups *vec.Vec, n int)) error {
-	take := func(col *vec.Vec, n int) error {
-		renumber(col, nil, n)
-		return d.addOthers(col, n)
-	}
 	if !o.onDisk() {
-		return o.keys(take)
+		return o.keys(func(col *vec.Vec, n int) error {
+			renumber(col, nil, n)
+			return d.addOthers(col, n, (*bytesTable).take)
+		})
 	}
 	if !d.onDisk() {
 		if err := d.spill(); err != nil {
@@ -423,7 +423,8 @@ func (d *dedup) merge(o *dedup, renumber func(keys, groups *vec.Vec, n int)) err
 			}
 			err := eachAside(d.sp.context(), list, func(b *vec.Batch) error {
 				if list == o.seen[i] {
-					return take(b.Cols[0], b.N)
+					renumber(b.Cols[0], nil, b.N)
+					return d.addOthers(b.Cols[0], b.N, (*bytesTable).own)
 				}
 				renumber(nil, b.Cols[0], b.N)
 				_, err := d.add(b.Cols, liveRows(b))
