@@ -23,6 +23,22 @@ func (d Decimal) AppendHash(dst []byte) []byte {
 	return append(dst, b...)
 }
 
+// DecimalFromHash is a decimal of the value whose bytes AppendHash gave; false where
+// they are none.
+func DecimalFromHash(b []byte) (Decimal, bool) {
+	switch {
+	case len(b) == 17 && b[0]&0x80 == 0:
+		return DecimalFromInt128(int64(binary.LittleEndian.Uint64(b[1:])), binary.LittleEndian.Uint64(b[9:]), int(b[0])), true
+	case len(b) < 3 || b[0]&0x80 == 0 || len(b) != 3+int(b[2]):
+		return Decimal{}, false
+	}
+	n := new(big.Int).SetBytes(b[3:])
+	if b[0]&0x40 != 0 {
+		n.Neg(n)
+	}
+	return fromBig(n, int(b[1])), true
+}
+
 // trimmed is d without trailing zeros after the point.
 func (d Decimal) trimmed() Decimal {
 	for d.scale > 0 && d.wide != nil {

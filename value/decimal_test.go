@@ -88,6 +88,9 @@ func TestDecimalAgainstBig(t *testing.T) {
 		if same := string(a.AppendHash(nil)) == string(b.AppendHash(nil)); same != (x.Cmp(y) == 0) {
 			t.Fatalf("hash of %s and %s: same = %v", a, b, same)
 		}
+		if back, ok := DecimalFromHash(a.AppendHash(nil)); !ok || back.Cmp(a) != 0 {
+			t.Fatalf("%s is %s by its hash", a, back)
+		}
 		if scaled := a.Rescale(30); string(a.AppendHash(nil)) != string(scaled.AppendHash(nil)) {
 			t.Fatalf("hash of %s depends on its scale", a)
 		}

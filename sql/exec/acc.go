@@ -49,8 +49,14 @@ func plainAccumulator(env *Env, ec *expr.Ctx, a *expr.Agg) (accumulator, error) 
 	bad := sqlerr.Internal("%s of kind %s", a, kind)
 	switch a.Op {
 	case expr.AggCount:
+		if a.Final {
+			return &countSumAcc{}, nil
+		}
 		return &countAcc{}, nil
 	case expr.AggSum, expr.AggAvg:
+		if a.Final && a.Op == expr.AggAvg {
+			return &avgPartsAcc{sumDecAcc{avg: true, t: a.T, call: a}}, nil
+		}
 		avg := a.Op == expr.AggAvg
 		switch kind {
 		case value.KindInt, value.KindUint:
@@ -144,6 +150,20 @@ func (c *countAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 		}
 	}
 	return nil
+}
+
+// countSumAcc adds counts that are not NULL.
+type countSumAcc struct{ countAcc }
+
+func (c *countSumAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
+	for r, i := range rows {
+		c.n[groupOf(groups, r)] += args[0].I64[i]
+	}
+	return nil
+}
+
+func (c *countSumAcc) merge(o accumulator, to []uint32) error {
+	return c.countAcc.merge(&o.(*countSumAcc).countAcc, to)
 }
 
 func groupOf(groups []uint32, r int) uint32 {

@@ -41,10 +41,31 @@ type distinctAcc struct {
 	ids    []uint32
 	// byGroup lists the keys of each group, for save.
 	byGroup chain
+	// counts: COUNT, which needs no values. arg takes values that keys stand for.
+	counts bool
+	arg    *vec.Vec
+}
+
+// mergesDistinct reports that the values of a call with DISTINCT, which accumulators have
+// met apart from each other, can be put together: their keys have the values.
+func mergesDistinct(a *expr.Agg) bool {
+	if a.Op == expr.AggCount {
+		return true
+	}
+	if len(a.Args) != 1 {
+		return false
+	}
+	switch k := types.KindOf(a.Args[0].Type()); a.Op {
+	case expr.AggSum:
+		return k == value.KindInt || k == value.KindUint || k == value.KindDecimal
+	case expr.AggAvg, expr.AggBitXor: // the keys of decimals do not have their scales
+		return k == value.KindInt || k == value.KindUint
+	}
+	return false
 }
 
 func newDistinctAcc(env *Env, inner accumulator, a *expr.Agg, grouped bool) *distinctAcc {
-	d := &distinctAcc{inner: inner, nkey: len(a.Args)}
+	d := &distinctAcc{inner: inner, nkey: len(a.Args), counts: a.Op == expr.AggCount}
 	ts, kinds := exprTypes(a.Args), exprKinds(aggArgs(a))
 	if grouped {
 		d.group = vec.New(value.KindInt)
@@ -151,8 +172,95 @@ func (d *distinctAcc) addOrdered(ctx context.Context, order *sorter) error {
 	}
 }
 
-func (d *distinctAcc) merge(accumulator, []uint32) error {
-	return sqlerr.Internal("merge of distinct aggregates")
+// merge needs mergesDistinct. Values of the same group are counted once; o is given up.
+func (d *distinctAcc) merge(o accumulator, to []uint32) error {
+	from := o.(*distinctAcc)
+	if d.arg == nil {
+		d.arg = vec.New(value.KindInt)
+		if k := d.dedup.types[len(d.dedup.types)-1]; !d.counts {
+			d.arg = vec.New(types.KindOf(k))
+		}
+	}
+	d.byGroup, d.dedup.freshKeys = chain{}, d.addKeys
+	if d.counts {
+		if err := d.unite(from, to); err != nil {
+			return err
+		}
+	}
+	return d.dedup.merge(from.dedup, func(keys, groups *vec.Vec, n int) {
+		if d.group == nil {
+			return
+		}
+		for i := range n {
+			if groups != nil {
+				groups.I64[i] = int64(to[groups.I64[i]])
+				continue
+			}
+			at := keys.Bytes[i][1:groupPrefix]
+			binary.LittleEndian.PutUint64(at, uint64(to[binary.LittleEndian.Uint64(at)]))
+		}
+	})
+}
+
+// unite moves sets of words of o while both are in memory.
+func (d *distinctAcc) unite(o *distinctAcc, to []uint32) error {
+	if d.dedup.onDisk() || o.dedup.onDisk() {
+		return nil
+	}
+	n := d.inner.(*countAcc).n
+	switch {
+	case d.dedup.table.word:
+		n[0] += int64(d.dedup.words.unite(&o.dedup.words))
+		return d.dedup.fitMerged()
+	case d.dedup.byGroup:
+		sets, counted := o.dedup.groups.sets, d.dedup.groups.held
+		for g := range sets {
+			n[to[g]] += int64(d.dedup.groups.unite(int(to[g]), &sets[g]))
+			if d.dedup.groups.held-counted < accountStep && g < len(sets)-1 {
+				continue
+			}
+			counted = d.dedup.groups.held
+			if err := d.dedup.fitMerged(); err != nil || d.dedup.onDisk() {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addKeys hands the values of keys that came for the first time on.
+func (d *distinctAcc) addKeys(keys *vec.Vec, rows []uint16) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	d.arg.Init(d.arg.Kind, len(rows))
+	d.ids = d.ids[:0]
+	at := 0
+	if d.group != nil {
+		at = groupPrefix
+	}
+	for r, i := range rows {
+		if d.group != nil {
+			d.ids = append(d.ids, uint32(binary.LittleEndian.Uint64(keys.Bytes[i][1:])))
+		}
+		switch {
+		case d.counts:
+		case d.dedup.table.word:
+			d.arg.I64[r] = keys.I64[i]
+		case d.arg.Kind == value.KindDecimal:
+			x, ok := value.DecimalFromHash(keys.Bytes[i][at+1:])
+			if !ok {
+				return sqlerr.Internal("the key of a decimal is damaged")
+			}
+			d.arg.Dec[r] = x
+		default:
+			d.arg.I64[r] = int64(binary.LittleEndian.Uint64(keys.Bytes[i][at+1:]))
+		}
+	}
+	if d.group == nil {
+		return d.inner.add([]*vec.Vec{d.arg}, identity[:len(rows)], nil)
+	}
+	return d.inner.add([]*vec.Vec{d.arg}, identity[:len(rows)], d.ids)
 }
 
 func (d *distinctAcc) result(g int, dst *vec.Vec, i int) error { return d.inner.result(g, dst, i) }

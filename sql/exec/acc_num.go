@@ -290,6 +290,23 @@ func (s *sumDecAcc) result(g int, dst *vec.Vec, i int) error {
 
 func (s *sumDecAcc) size() int64 { return int64(cap(s.state)) * 48 }
 
+// avgPartsAcc is the average of values whose sums and counts are given. Sums are NULL where
+// they are of no values.
+type avgPartsAcc struct{ sumDecAcc }
+
+func (s *avgPartsAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
+	for r, i := range rows {
+		if !args[0].Nulls.IsNull(int(i)) {
+			s.state[groupOf(groups, r)].add(args[0].Dec[i], args[1].I64[i])
+		}
+	}
+	return nil
+}
+
+func (s *avgPartsAcc) merge(o accumulator, to []uint32) error {
+	return s.sumDecAcc.merge(&o.(*avgPartsAcc).sumDecAcc, to)
+}
+
 // bitAcc is BIT_AND, BIT_OR and BIT_XOR.
 type bitAcc struct {
 	op    expr.AggOp

@@ -33,14 +33,17 @@ type dedup struct {
 
 	depth      int
 	seen, rows []*spill.Rows // by partition, after spilling
-	todo       []dedupPart
-	part       dedupPart // that is read
-	rd         *spill.Reader
+	// others are, by partition, keys that others have met, see addOthers.
+	others    []*spill.Rows
+	freshKeys func(col *vec.Vec, rows []uint16) error
+	todo      []dedupPart
+	part      dedupPart // that is read
+	rd        *spill.Reader
 }
 
 type dedupPart struct {
-	seen, rows *spill.Rows
-	depth      int
+	seen, rows, others *spill.Rows // others may be nil
+	depth              int
 }
 
 func (env *Env) newDedup(acct *account, sp *spiller, key []schema.Type, kinds []value.Kind) *dedup {
@@ -55,7 +58,7 @@ func (d *dedup) held() int64 {
 }
 
 func (d *dedup) bytes() int64 {
-	n := d.inMemory() + heldRows(d.seen, d.rows)
+	n := d.inMemory() + heldRows(d.seen, d.rows, d.others)
 	if d.rd != nil {
 		n += d.rd.Held()
 	}
@@ -254,7 +257,14 @@ func (d *dedup) next(ctx context.Context) (*vec.Batch, []uint16, error) {
 // open begins with the next partition.
 func (d *dedup) open(ctx context.Context) (bool, error) {
 	for i, rows := range d.rows {
-		d.todo = append(d.todo, dedupPart{d.seen[i], rows, d.depth + 1})
+		p := dedupPart{seen: d.seen[i], rows: rows, depth: d.depth + 1}
+		if d.others != nil {
+			p.others = d.others[i]
+			if err := p.others.Finish(); err != nil {
+				return false, err
+			}
+		}
+		d.todo = append(d.todo, p)
 		if err := d.seen[i].Finish(); err != nil {
 			return false, err
 		}
@@ -263,7 +273,7 @@ func (d *dedup) open(ctx context.Context) (bool, error) {
 		}
 	}
 	d.sp.count()
-	d.seen, d.rows = nil, nil
+	d.seen, d.rows, d.others = nil, nil, nil
 	d.reset()
 	for {
 		n := len(d.todo)
@@ -274,14 +284,17 @@ func (d *dedup) open(ctx context.Context) (bool, error) {
 		d.part = d.todo[n-1]
 		d.todo = d.todo[:n-1]
 		d.depth = d.part.depth
-		if d.part.rows.Len() > 0 {
+		if d.part.rows.Len() > 0 || d.part.others != nil && d.part.others.Len() > 0 {
 			break
 		}
 		d.part.close()
 	}
 	d.rd = d.part.rows.NewReader()
 	d.acct.kept(d.held())
-	return true, d.loadSeen(ctx)
+	if err := d.loadSeen(ctx); err != nil {
+		return false, err
+	}
+	return true, d.loadOthers(ctx)
 }
 
 func (d *dedup) loadSeen(ctx context.Context) error {
@@ -303,17 +316,7 @@ func (d *dedup) loadSeen(ctx context.Context) error {
 			}
 			continue
 		}
-		switch {
-		case d.table.word:
-			d.fresh = d.fresh[:0]
-			d.insertWords(b.Cols[0], liveRows(b))
-		case d.byGroup:
-			for _, i := range liveRows(b) {
-				d.groups.insertKey(b.Cols[0].Bytes[i])
-			}
-		default:
-			d.ids = d.table.insertKeys(b.Cols[0], liveRows(b), d.ids[:0])
-		}
+		d.insertKeys(b.Cols[0], liveRows(b), (*bytesTable).own)
 		if err := d.fit(d.held() + rd.Held()); err != nil {
 			return err
 		}
@@ -322,17 +325,132 @@ func (d *dedup) loadSeen(ctx context.Context) error {
 	return nil
 }
 
+// insertKeys makes keys those that were met and gives the rows of new ones, whose bytes
+// are kept by keep.
+func (d *dedup) insertKeys(col *vec.Vec, rows []uint16, keep func(*bytesTable, []byte) []byte) []uint16 {
+	d.fresh = d.fresh[:0]
+	switch {
+	case d.table.word:
+		d.insertWords(col, rows)
+	case d.byGroup:
+		for _, i := range rows {
+			if d.groups.insertKey(col.Bytes[i]) {
+				d.fresh = append(d.fresh, i)
+			}
+		}
+	default:
+		for _, i := range rows {
+			if _, isNew := d.table.bytes.insertBy(col.Bytes[i], keep); isNew {
+				d.table.n++
+				d.fresh = append(d.fresh, i)
+			}
+		}
+	}
+	return d.fresh
+}
+
+// addOthers takes n keys that another dedup has met. Those that are new go to freshKeys,
+// once: at once, or where keys are spilled, before the rows.
+func (d *dedup) addOthers(col *vec.Vec, n int, keep func(*bytesTable, []byte) []byte) error {
+	rows := identity[:n]
+	if !d.onDisk() {
+		if err := d.freshKeys(col, d.insertKeys(col, rows, keep)); err != nil {
+			return err
+		}
+		return d.fitMerged()
+	}
+	if d.others == nil {
+		f, err := d.sp.begin()
+		if err != nil {
+			return err
+		}
+		d.others = d.sp.partitionIn(f, []value.Kind{d.table.keyKind()})
+	}
+	return d.sp.scatter(d.others, d.depth, []*vec.Vec{col}, rows, d.hasher.keys(col, rows))
+}
+
+// fitMerged accounts for keys of others.
+func (d *dedup) fitMerged() error {
+	if d.acct == nil {
+		return nil
+	}
+	return d.fit(d.held())
+}
+
+// loadOthers goes through the keys of others, after those of d.
+func (d *dedup) loadOthers(ctx context.Context) error {
+	if d.part.others == nil {
+		return nil
+	}
+	rd := d.part.others.NewReader()
+	for {
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		b, err := rd.Next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if err := d.addOthers(b.Cols[0], b.N, (*bytesTable).own); err != nil {
+			return err
+		}
+	}
+	d.part.others.Close()
+	return nil
+}
+
+// merge takes what o has met and, where it was spilled, its rows; o is given up. Keys and
+// the first columns of rows are changed by renumber before.
+func (d *dedup) merge(o *dedup, renumber func(keys, groups *vec.Vec, n int)) error {
+	if !o.onDisk() {
+		return o.keys(func(col *vec.Vec, n int) error {
+			renumber(col, nil, n)
+			return d.addOthers(col, n, (*bytesTable).take)
+		})
+	}
+	if !d.onDisk() {
+		if err := d.spill(); err != nil {
+			return err
+		}
+	}
+	for i := range o.rows {
+		for _, list := range []*spill.Rows{o.seen[i], o.rows[i]} {
+			if err := list.Finish(); err != nil {
+				return err
+			}
+			err := eachAside(d.sp.context(), list, func(b *vec.Batch) error {
+				if list == o.seen[i] {
+					renumber(b.Cols[0], nil, b.N)
+					return d.addOthers(b.Cols[0], b.N, (*bytesTable).own)
+				}
+				renumber(nil, b.Cols[0], b.N)
+				_, err := d.add(b.Cols, liveRows(b))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			list.Close()
+		}
+	}
+	return nil
+}
+
 func (p dedupPart) close() {
 	p.seen.Close()
 	p.rows.Close()
+	p.others.Close()
 }
 
 func (d *dedup) close() {
-	closeRows(d.seen, d.rows)
+	closeRows(d.seen, d.rows, d.others)
 	for _, p := range d.todo {
 		p.close()
 	}
 	d.part.close()
-	d.seen, d.rows, d.todo, d.rd = nil, nil, nil, nil
+	d.seen, d.rows, d.others, d.todo, d.rd = nil, nil, nil, nil, nil
 	d.table, d.words, d.groups = keyTable{}, wordSet{}, groupedWords{}
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -23,6 +24,11 @@ type grouping struct {
 	sp    *spiller
 	depth int
 	agg   *aggregation
+	// parallel: others read other parts of the rows, and what was spilled has to be in
+	// the same partitions.
+	parallel bool
+	// merges: the states that are read may be of groups that there are.
+	merges bool
 
 	hasher       keyHasher
 	states, rows []*spill.Rows // by partition, once they are aside
@@ -82,8 +88,8 @@ func (g *grouping) relieve() (bool, error) {
 	if g.isAside() || g.agg == nil || g.agg.finished {
 		return false, nil
 	}
-	canCut := len(g.node.GroupBy) > 0 && g.agg.n > 1 && g.depth < maxSpillDepth && !g.agg.onDisk()
-	if d := g.agg.distinctSize(); d > 0 && (!canCut || g.agg.n < fewGroups && 2*d > g.agg.size()) {
+	canCut := len(g.node.GroupBy) > 0 && (g.agg.n > 1 || g.parallel && g.agg.n > 0) && g.depth < maxSpillDepth && !g.agg.onDisk()
+	if d := g.agg.distinctSize(); d > 0 && (!canCut || !g.parallel && g.agg.n < fewGroups && 2*d > g.agg.size()) {
 		if err := g.agg.spillDistinct(); err != nil {
 			return false, err
 		}
@@ -169,7 +175,11 @@ func (g *grouping) readAside(ctx context.Context, states, rows *spill.Rows, dept
 		if g.isAside() {
 			return g.addStates(b)
 		}
-		if err := g.agg.loadStates(b); err != nil {
+		load := g.agg.loadStates
+		if g.merges {
+			load = g.agg.mergeStates
+		}
+		if err := load(b); err != nil {
 			return err
 		}
 		return g.fit()
@@ -325,14 +335,44 @@ func (a *aggregation) saveStates(from, n int, out *vec.Batch) {
 func (a *aggregation) loadStates(b *vec.Batch) error {
 	a.ids = a.assign(b.Cols[:len(a.groupBy)], liveRows(b), a.ids[:0])
 	at := len(a.groupBy)
+	rows := liveRows(b)
 	for _, acc := range a.accs {
 		cols := b.Cols[at : at+len(acc.stateKinds())]
 		for i, g := range a.ids {
-			if err := acc.load(int(g), cols, i); err != nil {
+			if err := acc.load(int(g), cols, int(rows[i])); err != nil {
 				return err
 			}
 		}
 		at += len(cols)
+	}
+	return nil
+}
+
+// mergeStates adds what saveStates wrote to groups that there may be.
+func (a *aggregation) mergeStates(b *vec.Batch) error {
+	rows := liveRows(b)
+	for len(rows) > 0 {
+		part, err := newAggregation(a.env, a.ec, a.groupBy, a.calls)
+		if err != nil {
+			return err
+		}
+		n := 0 // rows of different groups
+		for n < len(rows) && part.keys.n == uint32(n) {
+			part.ids = part.assign(b.Cols[:len(a.groupBy)], rows[n:n+1], part.ids[:0])
+			n++
+		}
+		if part.keys.n < uint32(n) {
+			n--
+		}
+		one := *b
+		one.SetSel(slices.Clone(rows[:n]))
+		if err := part.loadStates(&one); err != nil {
+			return err
+		}
+		if err := a.merge(part); err != nil {
+			return err
+		}
+		rows = rows[n:]
 	}
 	return nil
 }

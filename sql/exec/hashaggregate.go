@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -63,12 +64,20 @@ func (h *hashAggregateOp) openInput() error {
 // canMerge reports that partial results can be merged and do not depend on the
 // order of rows.
 func canMerge(calls []*expr.Agg) bool {
+	distinct := slices.ContainsFunc(calls, needsDistinct)
 	for _, c := range calls {
 		switch c.Op {
 		case expr.AggGroupConcat, expr.AggJSONArrayAgg, expr.AggJSONObjectAgg, expr.AggSTCollect:
 			return false
+		case expr.AggCount, expr.AggMin, expr.AggMax, expr.AggAnyValue, expr.AggBitAnd, expr.AggBitOr, expr.AggBitXor:
+		default:
+			// What is spilled with DISTINCT values is put together in another order
+			// than in memory, which is seen in the last digit of sums of doubles.
+			if distinct && !anyOrder([]*expr.Agg{c}) {
+				return false
+			}
 		}
-		if needsDistinct(c) {
+		if needsDistinct(c) && !mergesDistinct(c) {
 			return false
 		}
 	}
@@ -229,6 +238,7 @@ func (h *hashAggregateOp) loadParallel(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		g.parallel = true
 		h.list = append(h.list, g)
 		w.run(func(ctx context.Context) (err error) {
 			in, err := sub.build(h.node.Input)
@@ -253,6 +263,7 @@ func (h *hashAggregateOp) settle(ctx context.Context, depth int) error {
 	aside := false
 	for _, g := range list {
 		aside = aside || g.isAside()
+		g.parallel = false
 	}
 	first := list[0]
 	for n := 1; n < len(list) && !aside; n++ {
@@ -307,12 +318,19 @@ func (h *hashAggregateOp) open(ctx context.Context) error {
 	p := h.todo[n-1]
 	h.part, h.todo, h.list, h.agg = p, h.todo[:n-1], nil, nil
 	defer p.close()
+	// Sets of DISTINCT values are put together while they are read: they then need the
+	// memory of one, and can be spilled.
+	together := slices.ContainsFunc(h.node.Aggs, needsDistinct) && h.joins != nil
 	for i := range p.rows {
-		g, err := newGrouping(h.b, h.node)
-		if err != nil {
-			return err
+		if i == 0 || !together {
+			g, err := newGrouping(h.b, h.node)
+			if err != nil {
+				return err
+			}
+			g.merges = together
+			h.list = append(h.list, g)
 		}
-		h.list = append(h.list, g)
+		g := h.list[len(h.list)-1]
 		if err := g.readAside(ctx, p.states[i], p.rows[i], p.depth); err != nil {
 			return err
 		}

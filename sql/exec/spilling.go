@@ -83,6 +83,14 @@ func (s *spiller) begin() (*spill.File, error) {
 	return f, nil
 }
 
+// context is that of the statement.
+func (s *spiller) context() context.Context {
+	if s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
+
 // count adds what was written to the last file to the operator's numbers.
 func (s *spiller) count() {
 	if s.file != nil && s.stat != nil {

@@ -92,6 +92,30 @@ func (s *wordSet) reach(words []int64, rows []uint16) {
 	s.touch = sum != 0
 }
 
+// unite takes the words of o, which is empty then, and returns how many are new.
+func (s *wordSet) unite(o *wordSet) int {
+	before := s.len()
+	if o.len() > before {
+		*s, *o = *o, *s
+	}
+	if len(o.bitmap) > 0 && s.shift == o.shift {
+		if at := s.bit(o.base) >> 6; at < uint64(len(s.bitmap)) && at+uint64(len(o.bitmap)) <= uint64(len(s.bitmap)) {
+			for i, w := range o.bitmap {
+				to := &s.bitmap[at+uint64(i)]
+				s.count += bits.OnesCount64(w &^ *to)
+				*to |= w
+			}
+			o.bitmap, o.count = nil, 0
+		}
+	}
+	_ = o.each(func(k int64) error {
+		s.insert(k)
+		return nil
+	})
+	*o = wordSet{}
+	return s.len() - before
+}
+
 // insertFar is insert of a word out of the bitmap's range.
 func (s *wordSet) insertFar(k int64) bool {
 	if 2*s.table.n >= len(s.table.slots) && s.widen() {
@@ -265,16 +289,31 @@ const wordSetBytes = int64(unsafe.Sizeof(wordSet{}))
 
 // insert reports whether k is new in group g.
 func (s *groupedWords) insert(g int, k int64) bool {
-	if g >= len(s.sets) {
-		before := cap(s.sets)
-		s.sets = growTo(s.sets, g+1)
-		s.held += int64(cap(s.sets)-before) * wordSetBytes
-	}
+	s.reserve(g)
 	set := &s.sets[g]
 	before := set.size()
 	isNew := set.insert(k)
 	s.held += set.size() - before
 	return isNew
+}
+
+// unite takes the words of o for group g and returns how many are new.
+func (s *groupedWords) unite(g int, o *wordSet) int {
+	s.reserve(g)
+	set := &s.sets[g]
+	before := set.size()
+	n := set.unite(o)
+	s.held += set.size() - before
+	return n
+}
+
+// reserve makes room for group g.
+func (s *groupedWords) reserve(g int) {
+	if g >= len(s.sets) {
+		before := cap(s.sets)
+		s.sets = growTo(s.sets, g+1)
+		s.held += int64(cap(s.sets)-before) * wordSetBytes
+	}
 }
 
 // groupKeyBytes is the length of a key.
@@ -285,8 +324,8 @@ func appendGroupKey(dst []byte, g int, k int64) []byte {
 	return binary.LittleEndian.AppendUint64(append(dst, 1), uint64(k))
 }
 
-func (s *groupedWords) insertKey(key []byte) {
-	s.insert(int(binary.LittleEndian.Uint64(key[1:])), int64(binary.LittleEndian.Uint64(key[groupPrefix+1:])))
+func (s *groupedWords) insertKey(key []byte) bool {
+	return s.insert(int(binary.LittleEndian.Uint64(key[1:])), int64(binary.LittleEndian.Uint64(key[groupPrefix+1:])))
 }
 
 // items is the list of group g's words, as distinctAcc saves it.

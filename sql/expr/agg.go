@@ -36,6 +36,9 @@ type Agg struct {
 	Extra any
 	// Increment is div_precision_increment as it was when avg was bound.
 	Increment int
+	// Final: the rows are groups of those that are aggregated, and Args what partial
+	// calls gave: of count the counts, of avg the sums and the counts.
+	Final bool
 }
 
 // GroupConcat is the Extra of group_concat.
@@ -82,6 +85,9 @@ func (a *Agg) String() string {
 	}
 	if p := a.Percentile(); p != nil {
 		args += "," + p.Percent.String()
+	}
+	if a.Final && a.Op == AggCount {
+		return AggSum.String() + "(" + args + ")"
 	}
 	return a.Op.String() + "(" + args + ")"
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"math"
 	"time"
 
@@ -482,12 +483,19 @@ func vecDateFormat(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	loc, asUTF8 := c.timeLocale(), collate.Must(f.T.Collation).Charset == "utf8mb4"
 	var room [64]byte
 	buf := room[:0]
+	var days [64]formattedDay
+	ofDay := in.Live() >= len(days) && formatsDay(d.Bytes())
 	for l, n := 0, in.Live(); l < n; l++ {
 		i := in.Row(l)
 		if out.Nulls.IsNull(i) {
 			continue
 		}
 		t := value.Time(a.I64[i])
+		day := &days[t>>41&63]
+		if ofDay && day.text != nil && day.t == t.Date() {
+			out.Bytes[i] = day.text
+			continue
+		}
 		text, ok := loc.format(buf[:0], d.Bytes(), t, t.Hour())
 		if !ok {
 			out.Nulls.Set(i)
@@ -498,9 +506,28 @@ func vecDateFormat(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 			text = c.fromUTF8(f, text).Bytes()
 		}
 		out.Bytes[i] = out.Own(text)
+		if ofDay {
+			*day = formattedDay{t.Date(), out.Bytes[i]}
+		}
 	}
 	c.Release(a)
 	return out, nil
+}
+
+// formattedDay is the text of all times of a day.
+type formattedDay struct {
+	t    value.Time
+	text []byte
+}
+
+// formatsDay reports a format that shows nothing of the time of the day.
+func formatsDay(format []byte) bool {
+	for i, b := range format {
+		if b == '%' && i+1 < len(format) && bytes.IndexByte([]byte("HkhIlisSfprT"), format[i+1]) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // largeFormat is a format whose values the loop over rows makes, which counts them.

@@ -31,6 +31,9 @@ func pad2(out []byte, v int) []byte {
 }
 
 func padInt(out []byte, v, width int) []byte {
+	if width == 4 && v >= 1000 && v < 10000 {
+		return append(out, byte('0'+v/1000), byte('0'+v/100%10), byte('0'+v/10%10), byte('0'+v%10))
+	}
 	var room [20]byte
 	s := strconv.AppendInt(room[:0], int64(v), 10)
 	for i := len(s); i < width; i++ {

@@ -511,3 +511,33 @@ func BenchmarkKernels(b *testing.B) {
 		})
 	}
 }
+
+// TestFormattedDays: times of a day have the text of their day only where the format shows
+// nothing else of them.
+func TestFormattedDays(t *testing.T) {
+	r := rand.New(rand.NewSource(9))
+	v := vec.New(value.KindTime)
+	for i := range vec.MaxRows {
+		v.I64[i] = int64(value.MakeTime(2024+r.Intn(2), r.Intn(13), r.Intn(29), r.Intn(24), r.Intn(60), r.Intn(60), r.Intn(1000)))
+		if i%17 == 0 {
+			v.Nulls.Set(i)
+		}
+	}
+	in := &vec.Batch{N: vec.MaxRows, Cols: []*vec.Vec{v}}
+	for _, format := range []string{"%Y-%m-%d", "%y%j", "%M", "%H", "%Y %p", "%x%v", "%d%%H", "%q%T", "%", "%Y%", "%e %f", "%s", "%S %r"} {
+		f := call("date_format", &Col{T: types.DatetimeOf(6), Null: true}, format).(*Func)
+		out, err := Eval(testCtx(nil), f, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range vec.MaxRows {
+			if v.Nulls.IsNull(i) {
+				continue
+			}
+			want, err := rowDateFormat(testCtx(nil), f, []value.Datum{v.Datum(i), value.String(format)})
+			if err != nil || want.IsNull() != out.Nulls.IsNull(i) || !want.IsNull() && want.Str() != string(out.Bytes[i]) {
+				t.Fatalf("%s of %s is %q, want %q, %v", format, v.Datum(i).Time(), out.Bytes[i], want.Bytes(), err)
+			}
+		}
+	}
+}

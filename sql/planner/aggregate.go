@@ -14,7 +14,35 @@ import (
 // leaves out, from which a parallel aggregation pays.
 const parallelRows = 50000
 
+// aggregate builds n, also with the groups of one table formed before its rows are joined
+// where that is possible and costs less.
 func (p *planner) aggregate(n *logical.Aggregate, req request) (rel, error) {
+	out, err := p.aggregateRows(n, req)
+	if err != nil {
+		return rel{}, err
+	}
+	alt, err := p.groupsFirst(n)
+	if err != nil || alt == nil {
+		return out, err
+	}
+	other, err := p.build(alt, req)
+	if err != nil {
+		return rel{}, err
+	}
+	whole := func(r rel) float64 {
+		if len(req.order) > 0 && !r.ordered {
+			return r.cost + sortCost(r.rows, req.limit)
+		}
+		return r.cost
+	}
+	if whole(other) < whole(out) {
+		return other, nil
+	}
+	return out, nil
+}
+
+// aggregateRows builds n over the rows of its input.
+func (p *planner) aggregateRows(n *logical.Aggregate, req request) (rel, error) {
 	var reads []expr.Expr
 	reads = append(reads, n.GroupBy...)
 	var aggs []*expr.Agg

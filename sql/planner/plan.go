@@ -116,6 +116,10 @@ type planner struct {
 	// deletes: the change removes its rows, and reads of them no more than it
 	// has to.
 	deletes bool
+	// partials are the columns of groups that are formed before a join, first their
+	// aggregates: see groupsFirst.
+	partials expr.ColID
+	first    map[*logical.Aggregate]*logical.Aggregate
 	// marks are those of attributes that are read by name.
 	marks map[attributeName]expr.ColID
 	// scores are the columns of scans that search indexes may give, with what they
