@@ -339,8 +339,11 @@ func (r *recorder) altered(old *schema.Table, specs []logical.AlterSpec) (*schem
 }
 
 func (r *recorder) addIndex(t *schema.Table, spec logical.AlterSpec) (err error) {
-	x := spec.Index
-	x.Name = cmp.Or(x.Name, spec.Name, define.IndexName(t, cmp.Or(spec.IndexColumns[0].Name, define.FunctionalIndex)))
+	x, first := spec.Index, define.ColumnarName // of (*)
+	if len(spec.IndexColumns) > 0 {
+		first = cmp.Or(spec.IndexColumns[0].Name, define.FunctionalIndex)
+	}
+	x.Name = cmp.Or(x.Name, spec.Name, define.IndexName(t, first))
 	x.ID = t.NextIndexID
 	t.NextIndexID++
 	if spec.Search != nil {
