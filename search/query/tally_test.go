@@ -23,8 +23,13 @@ type tallyDoc struct {
 // TestTally compares what trees find, and how many documents, with conditions on
 // the documents one by one: with few and many of them deleted, and left out.
 func TestTally(t *testing.T) {
+	t.Run("lists", func(t *testing.T) { testTally(t, false) })
+	t.Run("no lists", func(t *testing.T) { testTally(t, true) })
+}
+
+func testTally(t *testing.T, unsorted bool) {
 	r := rand.New(rand.NewPCG(7, 9))
-	fields := []seg.Field{{ID: 1, Kind: seg.KindWord}, {ID: 2, Kind: seg.KindWord, Unsorted: true}, {ID: 3, Kind: seg.KindKey}, {ID: 4, Kind: seg.KindKey, Collated: true}, {ID: 5, Kind: seg.KindText}}
+	fields := []seg.Field{{ID: 1, Kind: seg.KindWord, Unsorted: unsorted}, {ID: 2, Kind: seg.KindWord, Unsorted: true}, {ID: 3, Kind: seg.KindKey, Unsorted: unsorted}, {ID: 4, Kind: seg.KindKey, Collated: true, Unsorted: unsorted}, {ID: 5, Kind: seg.KindText}}
 	ix, err := seg.Open(t.TempDir(), seg.Schema{Fields: fields}, seg.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,8 @@ const (
 	fPoint
 	fPoints
 	fChild
+	fPlain
+	fPlainColl
 )
 
 func testSchema() Schema {
@@ -37,6 +39,7 @@ func testSchema() Schema {
 			{ID: fBytes, Kind: KindBytes}, {ID: fText, Kind: KindText},
 			{ID: fPoint, Kind: KindPoint}, {ID: fPoints, Kind: KindPoint, Multi: true},
 			{ID: fChild, Kind: KindWord},
+			{ID: fPlain, Kind: KindKey, Unsorted: true}, {ID: fPlainColl, Kind: KindKey, Collated: true, Unsorted: true},
 		},
 		Paths: []Path{{ID: 7}, {ID: 9, Parent: 7}},
 	}
@@ -78,6 +81,7 @@ func randomDoc(r *rand.Rand, depth int) *doc {
 	for _, f := range []FieldID{fKey, fColl} {
 		if r.IntN(5) > 0 {
 			d.keys[f] = []string{str()}
+			d.keys[f+fPlain-fKey] = d.keys[f]
 		}
 	}
 	if r.IntN(4) > 0 {
@@ -292,7 +296,7 @@ func compareValues(t *testing.T, g *Segment, list []row) {
 		if got := w.Array(x.num, nil); !slices.Equal(got, x.d.ints[fInts]) || w.IsNull(x.num) != (x.d.ints[fInts] == nil) {
 			t.Fatalf("array of %d: %v, want %v", x.num, got, x.d.ints[fInts])
 		}
-		for _, f := range []FieldID{fKey, fColl} {
+		for _, f := range []FieldID{fKey, fColl, fPlain, fPlainColl} {
 			k := must(g.Keys(f))
 			got, ok := k.Get(x.num)
 			if want := x.d.keys[f]; ok != (want != nil) || ok && string(got) != want[0] {
@@ -384,10 +388,10 @@ func compareRanges(t *testing.T, g *Segment, list []row, r *rand.Rand) {
 
 func compareKeys(t *testing.T, g *Segment, list []row, r *rand.Rand) {
 	t.Helper()
-	for _, f := range []FieldID{fKey, fColl, fKeys} {
+	for _, f := range []FieldID{fKey, fColl, fKeys, fPlain, fPlainColl} {
 		k := must(g.Keys(f))
 		fold := sortKey
-		if f == fKey {
+		if f == fKey || f == fPlain {
 			fold = func(s string) string { return s }
 		}
 		total := 0
@@ -419,6 +423,23 @@ func compareKeys(t *testing.T, g *Segment, list []row, r *rand.Rand) {
 		if total != k.Ordinals() {
 			t.Fatalf("field %d: %d ordinals in classes, want %d", f, total, k.Ordinals())
 		}
+		if lists := f != fPlain && f != fPlainColl; k.HasLists() != lists && !k.AllNull() {
+			t.Fatalf("field %d has lists: %v", f, k.HasLists())
+		}
+		some := make([]uint64, BitWords(k.Classes()))
+		for c := range uint32(k.Classes()) {
+			if r.IntN(2) == 0 {
+				setBit(some, c)
+			}
+		}
+		found := make([]uint64, BitWords(g.Docs()))
+		k.SetInto(some, found)
+		compareSets(t, fmt.Sprintf("field %d in some classes", f), g, found, list, func(d *doc) bool {
+			return slices.ContainsFunc(d.keys[f], func(v string) bool {
+				c, _ := k.FindKey([]byte(fold(v)))
+				return hasBit(some, c)
+			})
+		})
 		for range 4 {
 			lo, hi := string("abz"[r.IntN(3)]), string("abz"[r.IntN(3)])
 			set := make([]uint64, BitWords(g.Docs()))

@@ -297,7 +297,7 @@ type avgPartsAcc struct{ sumDecAcc }
 func (s *avgPartsAcc) add(args []*vec.Vec, rows []uint16, groups []uint32) error {
 	for r, i := range rows {
 		if !args[0].Nulls.IsNull(int(i)) {
-			s.state[groupOf(groups, r)].add(args[0].Dec[i], args[1].I64[i])
+			s.state[groupOf(groups, r)].add(&args[0].Dec[i], args[1].I64[i])
 		}
 	}
 	return nil

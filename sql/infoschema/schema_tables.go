@@ -256,6 +256,7 @@ func keyExpressionText(c *schema.Column) any {
 
 // keyRows calls fn with what STATISTICS and SHOW INDEX say of each key part.
 func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Column, order, cardinality, subPart, null any) error) error {
+	rows := q.server.TableRows(q.ctx, t)
 	for _, k := range keys(t) {
 		var prefix []schema.ColumnID
 		for i, p := range k.parts {
@@ -263,8 +264,10 @@ func (q *query) keyRows(t *schema.Table, fn func(k *key, seq int, c *schema.Colu
 			if c == nil {
 				continue
 			}
+			if k.search != nil && k.search.Form == schema.FormColumnar {
+				prefix = prefix[:0] // each column is on its own
+			}
 			prefix = append(prefix, p.Column)
-			rows := q.server.TableRows(q.ctx, t)
 			n := rows
 			if !k.unique || i < len(k.parts)-1 {
 				if n = q.server.Distinct(q.ctx, t, prefix); n == 0 {

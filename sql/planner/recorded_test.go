@@ -339,10 +339,9 @@ func (r *recorder) altered(old *schema.Table, specs []logical.AlterSpec) (*schem
 }
 
 func (r *recorder) addIndex(t *schema.Table, spec logical.AlterSpec) (err error) {
-	x := spec.Index
-	first := define.FunctionalIndex
-	if len(spec.IndexColumns) > 0 { // not all columns of a columnar index
-		first = cmp.Or(spec.IndexColumns[0].Name, first)
+	x, first := spec.Index, define.ColumnarName // of (*)
+	if len(spec.IndexColumns) > 0 {
+		first = cmp.Or(spec.IndexColumns[0].Name, define.FunctionalIndex)
 	}
 	x.Name = cmp.Or(x.Name, spec.Name, define.IndexName(t, first))
 	x.ID = t.NextIndexID

@@ -561,7 +561,7 @@ func (a *answering) tables() {
 }
 
 var (
-	searching    = regexp.MustCompile(`(?i)SEARCH INDEX|FULLTEXT`)
+	searching    = regexp.MustCompile(`(?i)SEARCH INDEX|COLUMNAR (INDEX|KEY)|FULLTEXT`)
 	ordered      = regexp.MustCompile(`(?i)\bORDER\s+BY\b|^\s*(SHOW|EXPLAIN|DESC)`)
 	explained    = regexp.MustCompile(`(?i)^\s*(SELECT|WITH|TABLE|VALUES|UPDATE|DELETE|INSERT|REPLACE|\()`)
 	schemaChange = regexp.MustCompile(`(?i)^\s*(CREATE|ALTER|DROP|RENAME)\b`)

@@ -11,8 +11,8 @@ import (
 	"github.com/sqlots/sqlots/server"
 )
 
-// TestSearchGroups compares aggregates, groups and pages of a search index with
-// those of scans, over columns of all kinds: with all rows in the index, and with
+// TestSearchGroups compares aggregates, groups and pages of a search index and of a
+// columnar one with those of scans, over columns of all kinds: with all rows in the index, and with
 // some that a transaction has changed.
 func TestSearchGroups(t *testing.T) {
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir()})
@@ -47,7 +47,7 @@ func TestSearchGroups(t *testing.T) {
 		}
 		key := pick(rnd, []string{"id", "id DESC", names[0] + "_, id", "text_, id"})
 		must("CREATE TABLE g (id INT, " + strings.Join(defs, ", ") + ", " + names[0] + "_ VARBINARY(20) AS (CONCAT('x', id % 7)) STORED, text_ VARCHAR(20) COLLATE utf8mb4_0900_ai_ci AS (CONCAT('Y', id % 5)) STORED, PRIMARY KEY (" +
-			key + "), SEARCH INDEX s (" + fields + "))")
+			key + "), SEARCH INDEX s (" + fields + "), COLUMNAR INDEX c (" + fields + "))")
 		row := func(id int) string {
 			vals := []string{fmt.Sprint(id)}
 			for _, c := range cols {
@@ -76,9 +76,11 @@ func TestSearchGroups(t *testing.T) {
 			}
 			text, ordered := searchQuestion(rnd, append(cols[:len(cols):len(cols)], column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "1400", "5000"}}))
 			base := runQuery(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
-			got := runQuery(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (s)", 1), false)
-			if what := difference(base, got, ordered, false); what != "" {
-				r.report("search: "+what, text, "\n  scan:", base.short(), "\n  search:", got.short())
+			for _, x := range []string{"s", "c"} {
+				got := runQuery(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX ("+x+")", 1), false)
+				if what := difference(base, got, ordered, false); what != "" {
+					r.report("search by "+x+": "+what, text, "\n  scan:", base.short(), "\n  search:", got.short())
+				}
 			}
 		}
 		must("ROLLBACK")

@@ -43,7 +43,7 @@ type table struct {
 	ddl      []string        // of sqlots, of the oracle
 	unique   bool            // it has unique indexes
 	zeroes   map[string]bool // columns with zero dates
-	searched bool            // it has a search index, xs
+	searched bool            // it has a search or columnar index, xs
 }
 
 var (
@@ -209,7 +209,7 @@ func (t *table) ownIndexes(r *rand.Rand) (defs []string) {
 	return defs
 }
 
-// search adds a search index over some of the columns, or all.
+// search adds a search index, or a columnar one, over some of the columns, or all.
 func (t *table) search(r *rand.Rand, defs *[]string) {
 	var fields []string
 	all := r.IntN(2) == 0
@@ -220,7 +220,14 @@ func (t *table) search(r *rand.Rand, defs *[]string) {
 	}
 	r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	if len(fields) > 0 {
-		*defs = append(*defs, "SEARCH INDEX xs ("+strings.Join(fields, ",")+")")
+		def := "SEARCH INDEX xs (" + strings.Join(fields, ",") + ")"
+		switch len(fields) % 3 {
+		case 1:
+			def = "COLUMNAR INDEX xs (" + strings.Join(fields, ",") + ")"
+		case 2:
+			def = "COLUMNAR INDEX xs (*)"
+		}
+		*defs = append(*defs, def)
 		t.indexes, t.searched = append(t.indexes, "xs"), true
 	}
 }
