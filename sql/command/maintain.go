@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/sqlots/sqlots/index/scrub"
 	"github.com/sqlots/sqlots/mysqlwire"
@@ -119,6 +120,9 @@ func corruptText(err error) string {
 	return err.Error()
 }
 
+// checkWait is how long CHECK TABLE waits for a search index that is being built.
+const checkWait = 2 * time.Second
+
 // checkSearch adds to a report what is wrong with the documents of search indexes,
 // and gives notes about those that cannot be checked.
 func (s *commands) checkSearch(ctx context.Context, snap storage.Snapshot, t *schema.Table, report *scrub.Report) (notes [][2]string, err error) {
@@ -127,7 +131,18 @@ func (s *commands) checkSearch(ctx context.Context, snap storage.Snapshot, t *sc
 	}
 	for i := range t.Search {
 		x := &t.Search[i]
-		_, err := s.Engine.Search.Check(ctx, snap, t, x, func(key []byte, text string) { report.Add(x.Name, key, text) })
+		check := func() error {
+			_, err := s.Engine.Search.Check(ctx, snap, t, x, func(key []byte, text string) { report.Add(x.Name, key, text) })
+			return err
+		}
+		err := check()
+		for end := time.Now().Add(checkWait); errors.Is(err, search.ErrUnavailable) && time.Now().Before(end); err = check() {
+			select { // one of an emptied or renamed table is ready soon
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(checkWait / 100):
+			}
+		}
 		if errors.Is(err, search.ErrUnavailable) {
 			notes = append(notes, [2]string{"note", "search index " + x.Name + " is not ready, and was not checked"})
 			continue
