@@ -132,6 +132,7 @@ func (h *hashAggregateOp) Next(ctx context.Context) (*vec.Batch, error) {
 }
 
 func (h *hashAggregateOp) load(ctx context.Context) error {
+	ec := h.b.ec
 	if isGrouped(h.node.Input) {
 		all, err := h.loadGroups(ctx)
 		if err != nil {
@@ -145,6 +146,8 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 		if err := in.Close(); err != nil {
 			return err
 		}
+		ec = ec.Fork()
+		ec.Warn = nil // it has warned
 		if !canMerge(h.node.Aggs) {
 			if err := h.openInput(); err != nil {
 				return err
@@ -156,7 +159,7 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 	}
 	n := min(h.node.Parallel, h.b.env.parallelism())
 	var err error
-	if h.cut, err = h.b.env.Source.Partitions(ctx, h.b.ec, pipelineScan(h.node.Input), n); err != nil {
+	if h.cut, err = h.b.env.Source.Partitions(ctx, ec, pipelineScan(h.node.Input), n); err != nil {
 		return err
 	}
 	b := h.b

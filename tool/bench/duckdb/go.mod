@@ -1,8 +1,8 @@
-module github.com/sqlots/sqlots/test/duckdb
+module github.com/sqlots/sqlots/tool/bench/duckdb
 
 go 1.26.2
 
-replace github.com/sqlots/sqlots => ../..
+replace github.com/sqlots/sqlots => ../../..
 
 require (
 	github.com/duckdb/duckdb-go/v2 v2.10506.0
