@@ -21,6 +21,7 @@ const (
 	WindowRow      = 30 // each function on a row
 	BuildRow       = 60
 	ProbeRow       = 40
+	ProbeWord      = 15 // ProbeRow by a key that is one number or time
 	NestedPair     = 4
 	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it
 	MergeRow       = 18   // each row of both sides of a merge join
