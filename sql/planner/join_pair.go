@@ -14,6 +14,7 @@ import (
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -62,7 +63,7 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 	// The least of the ways is built only when it is wanted.
 	var build func() (rel, error)
 	if len(j.equi) > 0 && !p.off("HashJoin") {
-		if c := j.hashCost(); c < bound {
+		if c := p.hashCost(&j); c < bound {
 			bound, build = c, func() (rel, error) { return p.hashJoin(&j, c) }
 		}
 	}
@@ -283,12 +284,19 @@ func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.T
 // builtLeft reports whether a hash join builds its left input.
 func (j *pair) builtLeft() bool { return j.kind == logical.JoinInner && j.left.rows < j.right.rows }
 
-func (j *pair) hashCost() float64 {
-	build, probe := j.right.rows, j.left.rows
+func (p *planner) hashCost(j *pair) float64 {
+	build, probe := &j.right, &j.left
 	if j.builtLeft() {
 		build, probe = probe, build
 	}
-	return j.left.cost + j.right.cost + build*cost.BuildRow + cost.Probe(probe, build) + j.rows*cost.ProjectRow
+	row := float64(cost.ProbeRow)
+	if k := types.KindOf(j.equi[0].left.Type()); len(j.equi) == 1 && k != value.KindNull && vec.ClassOf(k) == vec.ClassWord {
+		row = cost.ProbeWord
+	}
+	if p.opts.Parallelism > 1 && probe.probed() > parallelRows && isPipeline(probe.node) { // as a scan, see access
+		row *= 1.2 / math.Min(float64(p.opts.Parallelism), 4)
+	}
+	return j.left.cost + j.right.cost + build.rows*cost.BuildRow + probe.rows*row + j.rows*cost.ProjectRow
 }
 
 func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
@@ -507,7 +515,7 @@ func (j *pair) lookupCost(l *lookupPlan, total float64) float64 {
 	case l.unique:
 		c += j.left.rows * cost.Get
 	default:
-		c += j.left.rows*cost.Seek + matched*cost.EntryRow
+		c += j.left.rows*cost.Seek + matched*(cost.EntryRow+float64(len(j.right.cols))*cost.ScanColumn)
 	}
 	if l.inner.path.Lookup {
 		c += cost.Lookup(matched, total)

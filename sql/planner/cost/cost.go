@@ -20,9 +20,8 @@ const (
 	NewGroup       = 100
 	WindowRow      = 30 // each function on a row
 	BuildRow       = 60
-	ProbeRow       = 40 // a look into a large hash table, and
-	ProbeFew       = 12 // into one of few rows, which stay near the processor
-	FewRows        = 10000
+	ProbeRow       = 40
+	ProbeWord      = 15 // ProbeRow by a key that is one number or time
 	NestedPair     = 4
 	LockRow        = 1000 // a row lock; more than it takes, as others may wait for it
 	MergeRow       = 18   // each row of both sides of a merge join
@@ -52,14 +51,6 @@ func Lookup(n, total float64) float64 {
 	// The measured curve: 88 ns at every row to 916 at every 1000th.
 	row := LookupRow + 95*math.Log2(gap)
 	return n*math.Min(row, LookupFarRow) + math.Ceil(n/1024)*LookupBatch
-}
-
-// Probe is the cost of looking n rows up in a hash table of so many.
-func Probe(n, built float64) float64 {
-	if built <= FewRows {
-		return n * ProbeFew
-	}
-	return n * ProbeRow
 }
 
 // Sort is the cost of sorting n rows.
