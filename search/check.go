@@ -228,17 +228,14 @@ func (c *checker) segment(ctx context.Context, files *seg.Index, s *seg.Segment)
 		doc uint32
 	}
 	var list []document
-	flush := func() error {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		slices.SortFunc(list, func(a, b document) int { return bytes.Compare(a.id, b.id) })
+	compare := func() error { // some of the list
 		keys := make([][]byte, len(list))
 		for i := range list {
 			keys[i] = list[i].id
 		}
 		b := files.NewBatch()
-		if err := c.rows.Add(ctx, c.kv, c.table, c.index, keys, b); err != nil {
+		n, err := c.rows.Add(ctx, c.kv, c.table, c.index, keys, b)
+		if err != nil {
 			return err
 		}
 		fresh, err := b.Segment()
@@ -254,7 +251,7 @@ func (c *checker) segment(ctx context.Context, files *seg.Index, s *seg.Segment)
 				return err
 			}
 		}
-		for _, l := range list {
+		for _, l := range list[:n] {
 			at, ok := uint32(0), false
 			if fresh != nil {
 				at, ok = fresh.Find(l.id)
@@ -269,8 +266,20 @@ func (c *checker) segment(ctx context.Context, files *seg.Index, s *seg.Segment)
 				}
 			}
 		}
-		c.docs += int64(len(list))
-		list = list[:0]
+		c.docs += int64(n)
+		list = list[n:]
+		return nil
+	}
+	flush := func() error {
+		slices.SortFunc(list, func(a, b document) int { return bytes.Compare(a.id, b.id) })
+		for len(list) > 0 {
+			if err := ctx.Err(); err != nil {
+				return context.Cause(ctx)
+			}
+			if err := compare(); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	for doc := range uint32(s.Docs()) {

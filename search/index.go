@@ -469,8 +469,12 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	if err = errors.Join(err, scan.Close()); err != nil {
 		return nil, false, err
 	}
-	if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b); err != nil {
+	n, err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys, b)
+	if err != nil {
 		return nil, false, err
+	}
+	if n < len(keys) { // large rows
+		keys, done = keys[:n], false
 	}
 	setBounds(b, low, snap.Seq())
 	if done {
@@ -637,12 +641,12 @@ func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snaps
 	}
 	b := files.NewBatch()
 	for len(keys) > 0 {
-		n := min(len(keys), 2*tailRecords)
 		d := x.desc.Load()
 		if !x.holds(d.index) {
 			return errReopen
 		}
-		if err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:n], b); err != nil {
+		n, err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:min(len(keys), 2*tailRecords)], b)
+		if err != nil {
 			return err
 		}
 		if keys = keys[n:]; len(keys) == 0 {

@@ -29,8 +29,10 @@ type Rows interface {
 	// Schema is what the files of an index hold.
 	Schema(t *schema.Table, x *schema.SearchIndex) (seg.Schema, error)
 	// Add puts the documents of rows into a batch, in order: of those whose keys
-	// (without the table's prefix, ascending) kv has. The others it deletes.
-	Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) error
+	// (without the table's prefix, ascending) kv has. The others it deletes. It may end
+	// where the batch has become large, and returns how many keys it was through with:
+	// at least one.
+	Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) (int, error)
 }
 
 // Config is what a Manager works with.

@@ -44,7 +44,7 @@ func (w *words) Schema(*schema.Table, *schema.SearchIndex) (seg.Schema, error) {
 	return seg.Schema{Fields: []seg.Field{{ID: 1, Kind: seg.KindWord}}}, nil
 }
 
-func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) error {
+func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, keys [][]byte, b *seg.Batch) (int, error) {
 	w.mu.Lock()
 	before, fail := w.before, w.fail
 	w.mu.Unlock()
@@ -53,7 +53,7 @@ func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *
 	}
 	if fail != nil {
 		if err := fail(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if w.gate != nil {
@@ -62,7 +62,7 @@ func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *
 		default:
 			close(w.hold)
 			<-ctx.Done()
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 	}
 	w.mu.Lock()
@@ -72,7 +72,7 @@ func (w *words) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *
 	for i := range keys {
 		full[i] = rowKey(t, keys[i])
 	}
-	return kv.BatchGet(ctx, full, func(i int, val []byte) error {
+	return len(keys), kv.BatchGet(ctx, full, func(i int, val []byte) error {
 		if val == nil {
 			b.Delete(keys[i])
 			return nil

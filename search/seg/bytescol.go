@@ -159,8 +159,9 @@ func writeBytes(w *fileWriter, f Field, docs int, nulls []uint64, next func(doc 
 		return nil
 	}
 	var index []uint64
-	var blocks, data, block []byte
+	var data, block, packed []byte
 	var ends []uint32
+	blocks := w.begin(f.ID, f.Kind, partBlocks)
 	for doc := range uint32(docs) {
 		v, err := next(doc)
 		if err != nil {
@@ -170,18 +171,19 @@ func writeBytes(w *fileWriter, f Field, docs int, nulls []uint64, next func(doc 
 			return fmt.Errorf("field %d: a value of %d bytes", f.ID, len(v))
 		}
 		if len(ends) == 0 {
-			index = append(index, uint64(doc), uint64(len(blocks)))
+			index = append(index, uint64(doc), blocks.len)
 		}
 		data = append(data, v...)
 		ends = append(ends, uint32(len(data)))
 		if len(data)+4*len(ends) >= bytesBlock || int(doc) == docs-1 {
 			block = append(append(block[:0], bytesOf(ends)...), data...)
-			blocks = zstdEncoder().EncodeAll(block, blocks)
+			packed = zstdEncoder().EncodeAll(block, packed[:0])
+			w.add(blocks, packed)
 			data, ends = data[:0], ends[:0]
 		}
 	}
-	index = append(index, uint64(docs), uint64(len(blocks)))
-	w.section(f.ID, f.Kind, partBlocks, [4]int64{}, blocks)
+	index = append(index, uint64(docs), blocks.len)
+	w.end(blocks)
 	w.section(f.ID, f.Kind, partBlockIndex, [4]int64{}, bytesOf(index))
 	return nil
 }

@@ -65,7 +65,8 @@
 //     so that scans compare without unpacking bits and skip blocks. A DATETIME
 //     in microseconds of whole seconds costs 4 bytes.
 //   - A permutation lists the documents in the order of their values, in 2 to
-//     4 bytes; binary search in it counts and finds ranges.
+//     4 bytes; binary search in it counts and finds ranges. Unsorted fields have
+//     none, and unsorted keys no documents for each sort key.
 //   - A bitset of NULL documents, absent if no document is NULL.
 //   - Arrays keep the offsets of each document's values in a flat list.
 //   - Key fields: distinct values in the order of (sort key, value), ordinals,
@@ -78,6 +79,8 @@
 //     (since version 2), a permutation in the order of their cells, which are
 //     the interleaved bits of both, and the cell of every 64th entry of it.
 //   - Bytes fields: blocks of 16 KiB, compressed with zstd.
+//   - A field that the index got later has no section in older files: their
+//     documents have Field.Missing.
 //   - Ids, which of them are the least and the greatest, and a hash table from id
 //     to document of 5 bytes a document.
 //   - Nested documents: a bitset of those that are not nested, and the number

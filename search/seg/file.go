@@ -106,6 +106,20 @@ func (w *fileWriter) section(f FieldID, k Kind, part uint8, params [4]int64, dat
 	w.entries = append(w.entries, e)
 }
 
+// begin begins a section whose data comes piece by piece; end ends it.
+func (w *fileWriter) begin(f FieldID, k Kind, part uint8) *entry {
+	w.pad()
+	return &entry{field: f, kind: k, part: part, off: w.off}
+}
+
+func (w *fileWriter) add(e *entry, data []byte) {
+	e.crc = crc32.Update(e.crc, castagnoli, data)
+	e.len += uint64(len(data))
+	w.write(data)
+}
+
+func (w *fileWriter) end(e *entry) { w.entries = append(w.entries, *e) }
+
 // inverted notes the part that zap wrote to the beginning of the file. It has
 // a checksum of its own.
 func (w *fileWriter) inverted(n int64) {

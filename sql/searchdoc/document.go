@@ -241,13 +241,13 @@ func (f *Field) missing(t *schema.Table, d *schema.SearchField) (*seg.Value, err
 }
 
 // Add implements search.Rows.
-func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte, b *seg.Batch) error {
+func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *schema.SearchIndex, ids [][]byte, b *seg.Batch) (int, error) {
 	fields := make([]docField, 0, len(x.Fields))
 	var read []int
 	for i := range x.Fields {
 		f, err := newDocField(t, x, &x.Fields[i])
 		if err != nil {
-			return err
+			return 0, err
 		}
 		fields = append(fields, f)
 		for _, pos := range []int{f.Pos, f.source, f.value} {
@@ -285,20 +285,30 @@ func (d *Documents) Add(ctx context.Context, kv storage.Reader, t *schema.Table,
 				}
 			}
 		}
+		if b.Size() >= batchBytes {
+			return errEnough
+		}
 		return nil
 	})
 }
 
+// batchBytes is the size from which a batch takes no more rows.
+const batchBytes = 8 << 20
+
+// errEnough ends a read of rows, of which some were read.
+var errEnough = errors.New("searchdoc: enough rows")
+
 // rows reads columns of rows: gone is called with those that are not there, fn with
-// the numbers and the values of others.
-func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table, read []int, ids [][]byte, gone func(i int), fn func(list []int, rows *vec.Batch) error) error {
+// the numbers and the values of others. It returns how many rows it was through with when
+// fn gave errEnough: else all.
+func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table, read []int, ids [][]byte, gone func(i int), fn func(list []int, rows *vec.Batch) error) (through int, err error) {
 	k, err := d.Codecs.Table(t)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	p, err := k.Plan(nil, read, nil, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var s decode.Sieve
 	s.Init(d.Eval(), p, decode.NewZone(nil))
@@ -327,21 +337,23 @@ func (d *Documents) rows(ctx context.Context, kv storage.Reader, t *schema.Table
 			return nil
 		})
 		if err != nil && !errors.Is(err, decode.ErrFull) {
-			return err
+			return 0, err
 		}
 		from += taken
 		rows, err := s.Finish(ctx, kv)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if rows == nil {
 			continue
 		}
-		if err := fn(there, rows); err != nil {
-			return err
+		if err := fn(there, rows); errors.Is(err, errEnough) {
+			return from, nil
+		} else if err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return len(ids), nil
 }
 
 // mayReject reports a field that may not be able to take a value of its source.
@@ -479,7 +491,7 @@ func (d *Documents) Rejected(ctx context.Context, kv storage.Reader, t *schema.T
 	text := func(rows *vec.Batch, r, i int) string {
 		return string(types.AppendText(nil, t.Columns[read[i]].Type, rows.Cols[i].Datum(r)))
 	}
-	err = d.rows(ctx, kv, t, read, ids, func(int) {}, func(_ []int, rows *vec.Batch) error {
+	_, err = d.rows(ctx, kv, t, read, ids, func(int) {}, func(_ []int, rows *vec.Batch) error {
 		for r := range rows.N {
 			key := make([]string, len(t.DeclaredKey()))
 			for i := range key {

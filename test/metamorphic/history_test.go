@@ -260,6 +260,12 @@ func (h *history) index(t *model) string {
 	h.serial++
 	name := fmt.Sprintf("i%d", h.serial)
 	t.indexes = append(t.indexes, name)
+	if h.chance(12) {
+		if h.chance(60) {
+			return "COLUMNAR INDEX " + name + " (*)"
+		}
+		return "COLUMNAR INDEX " + name + " (" + h.declared(t).name + ")"
+	}
 	var parts []string
 	for range 1 + h.r.IntN(2) {
 		c := h.declared(t)

@@ -368,8 +368,19 @@ func (p *player) hint(table string) string {
 	return p.o.hint(list, p.queries)
 }
 
+// awaitIndexes waits for indexes that are built in the background, after a crash.
+func (p *player) awaitIndexes() {
+	for range 2000 {
+		if n := p.column("SELECT COUNT(*) FROM information_schema.SQLOTS_SEARCH_INDEXES WHERE STATE <> 'ready'"); len(n) == 1 && n[0] == "0" {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // state is all that the tables hold.
 func (p *player) state() string {
+	p.awaitIndexes()
 	tables := p.column("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
 	var out strings.Builder
 	for _, t := range tables {
