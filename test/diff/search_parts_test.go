@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -63,6 +64,7 @@ func TestSearchParts(t *testing.T) {
 		must("ANALYZE TABLE g")
 		cols = append(cols, column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "71400", "50000"}},
 			column{name: "wide", typ: "BIGINT", kind: kindInt, values: []string{"7000021", "0", "10000030000"}}, column{name: "text_", typ: "VARCHAR(20)", kind: kindText, values: []string{"'t5'", "'t77'"}})
+		warnsOnce(r, conn, names[0])
 		queries := testflag.Pick(30, 60, 300)
 		for i := range queries {
 			switch i {
@@ -90,5 +92,24 @@ func TestSearchParts(t *testing.T) {
 			}
 		}
 		must("ROLLBACK")
+	}
+}
+
+// warnsOnce groups by so many values that the index does not, and the rows are read in
+// parts: a constant warns as often as with one worker.
+func warnsOnce(r *run, conn *sql.Conn, column string) {
+	r.t.Helper()
+	var counts []string
+	for _, workers := range []int{1, 4} {
+		for _, one := range []string{fmt.Sprintf("SET sqlots_parallelism = %d", workers),
+			"SELECT id, COUNT(" + column + ") FROM g FORCE INDEX (s) WHERE wide > '12abc' GROUP BY id LIMIT 1"} {
+			if a := do(r.ctx, conn, one); a.err != nil {
+				r.t.Fatal(one, a.err)
+			}
+		}
+		counts = append(counts, runQuery(r.ctx, conn, "SHOW COUNT(*) WARNINGS", false).short())
+	}
+	if counts[0] != counts[1] {
+		r.t.Errorf("warnings with one worker and with four: %s and %s", counts[0], counts[1])
 	}
 }
