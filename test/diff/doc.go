@@ -23,7 +23,8 @@
 // their statements with what was recorded, TestGenerated the answers of generated
 // statements with digests. TestSearches queries a table with a search index over fields of all
 // kinds, mostly while others write: all answers of one transaction, with changes of its
-// own, have to be those of its scan.
+// own, have to be those of its scan. TestColumnar does so with a columnar index of all
+// columns, which are added, changed and dropped.
 //
 // # What it does not do
 //

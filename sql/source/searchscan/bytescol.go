@@ -11,6 +11,12 @@ const bytesRoom = 4 << 20
 
 // fit are as many of docs, at least one, as may be decoded at a time.
 func fit(s *seg.Segment, cols []searchColumn, docs []uint32) ([]uint32, error) {
+	n := 0
+	for i := range cols {
+		if cols[i].Bytes && !cols[i].absent {
+			n++
+		}
+	}
 	for i := range cols {
 		if !cols[i].Bytes || cols[i].absent {
 			continue
@@ -19,11 +25,11 @@ func fit(s *seg.Segment, cols []searchColumn, docs []uint32) ([]uint32, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := c.Fit(docs, bytesRoom)
+		some, err := c.Fit(docs, bytesRoom/n)
 		if err != nil {
 			return nil, err
 		}
-		docs = docs[:n]
+		docs = docs[:some]
 	}
 	return docs, nil
 }
