@@ -253,7 +253,10 @@ func (r *run) columns(writer *sql.Conn, busy bool) {
 				compare(q.text, q.ordered)
 			}
 		}
-		must(pick(rnd, []string{"COMMIT", "ROLLBACK"}))
+		mu.Lock()
+		end := pick(rnd, []string{"COMMIT", "ROLLBACK"})
+		mu.Unlock()
+		must(end)
 	}
 	close(stop)
 	wg.Wait()
