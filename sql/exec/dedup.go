@@ -36,9 +36,11 @@ type dedup struct {
 	// others are, by partition, keys that others have met, see addOthers.
 	others    []*spill.Rows
 	freshKeys func(col *vec.Vec, rows []uint16) error
-	todo      []dedupPart
-	part      dedupPart // that is read
-	rd        *spill.Reader
+	// whole: the owner accounts for the keys, and spills the groups that they are of.
+	whole bool
+	todo  []dedupPart
+	part  dedupPart // that is read
+	rd    *spill.Reader
 }
 
 type dedupPart struct {
@@ -371,7 +373,7 @@ func (d *dedup) addOthers(col *vec.Vec, n int, keep func(*bytesTable, []byte) []
 
 // fitMerged accounts for keys of others.
 func (d *dedup) fitMerged() error {
-	if d.acct == nil {
+	if d.acct == nil || d.whole {
 		return nil
 	}
 	return d.fit(d.held())

@@ -15,7 +15,9 @@
 //
 // One statement is one goroutine, except where a node requires more: parallel
 // aggregation and exchange run copies of a pipeline over the partitions of its
-// scan, each with a forked expr.Ctx.
+// scan, each with a forked expr.Ctx. What the joins of a pipeline build is read
+// once before and shared (sharedJoins); sets of DISTINCT values are put together
+// after (dedup.merge).
 //
 // # Invariants
 //

@@ -322,15 +322,20 @@ func (h *hashAggregateOp) open(ctx context.Context) error {
 	h.part, h.todo, h.list, h.agg = p, h.todo[:n-1], nil, nil
 	defer p.close()
 	// Sets of DISTINCT values are put together while they are read: they then need the
-	// memory of one, and can be spilled.
+	// memory of one, and can be spilled. After a grouping that has spilled its groups
+	// another one goes on, or its later rows would come after states of others.
 	together := slices.ContainsFunc(h.node.Aggs, needsDistinct) && h.joins != nil
 	for i := range p.rows {
-		if i == 0 || !together {
+		if i == 0 || !together || h.list[len(h.list)-1].isAside() {
 			g, err := newGrouping(h.b, h.node)
 			if err != nil {
 				return err
 			}
 			g.merges = together
+			if together && i > 0 {
+				g.parallel = true
+				g.agg.distincts(func(d *distinctAcc) { d.dedup.whole = true })
+			}
 			h.list = append(h.list, g)
 		}
 		g := h.list[len(h.list)-1]

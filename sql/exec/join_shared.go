@@ -53,6 +53,12 @@ func (b *builder) shareJoins(ctx context.Context, n physical.Node) (*sharedJoins
 }
 
 func (s *sharedJoins) load(ctx context.Context, b *builder, x *physical.HashJoin, node physical.Node) (*hashJoinOp, error) {
+	if j := b.joins[node]; j != nil { // read for a pipeline above
+		delete(b.joins, node)
+		s.list = append(s.list, j)
+		s.b.joins[node] = j
+		return j, nil
+	}
 	j, err := b.newJoin(x, node)
 	if err != nil {
 		return nil, err

@@ -302,3 +302,42 @@ func TestFixedTable(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedOnce: a pipeline that cannot run in parts after all goes on with everything
+// that was read, also where its probe input runs in parts by itself.
+func TestSharedOnce(t *testing.T) {
+	left, right := data("l", 3, 300, 12), data("right", 4, 20, 10)
+	third := &memTable{t: makeTable("third", dataCols...), rows: data("third", 5, 400, 7).rows}
+	src := newSource(left, right, third)
+	src.parts = 3
+	l, r, x := scanOf(left.t), scanOf(right.t), scanOf(third.t)
+	h := costly(hashJoinOn(physical.JoinInner, x, costly(hashJoinOn(physical.JoinLeft, l, r, []int{1}, []int{0}, false)), []int{0}, []int{0}, false))
+	h.BuildLeft = true
+	aggs := []*expr.Agg{agg("count", false), agg("sum", false, at(0, types.BigInt))}
+	base, group := aggBase(h, []int{1}, aggs)
+	root := &physical.HashAggregate{Base: base, Input: h, GroupBy: group, Aggs: aggs, Parallel: 3}
+	want, err := collect(t.Context(), testEnv(&memSource{tables: src.tables, size: 100}), &physical.Plan{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, over := range []int{0, 30000} {
+		env := testEnv(src)
+		env.spillTo(t, &memFS{}, over)
+		env.Parallelism, env.Stats = 3, NewStats()
+		got, err := collect(t.Context(), env, &physical.Plan{Root: root})
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Fatalf("%v: %d groups, want %d", err, len(got), len(want))
+		}
+		outer, _ := env.Stats.Actual(h)
+		if (outer.Loops == 1) != (over > 0) || (outer.Spilled > 0) != (over > 0) {
+			t.Errorf("over %d: %d workers, %d bytes spilled", over, outer.Loops, outer.Spilled)
+		}
+		for _, n := range []physical.Node{r, x} {
+			if a, _ := env.Stats.Actual(n); a.Loops != 1 {
+				t.Errorf("over %d: read %d times", over, a.Loops)
+			}
+		}
+		env.checkReleased(t, &physical.Plan{Root: root})
+	}
+}
