@@ -3,9 +3,13 @@ package tikvkv
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
+	"github.com/tikv/client-go/v2/kv"
 	"github.com/tikv/client-go/v2/tikv"
+	"github.com/tikv/client-go/v2/txnkv/rangetask"
+	"github.com/tikv/client-go/v2/txnkv/txnlock"
 
 	"github.com/sqlots/sqlots/storage"
 )
@@ -84,10 +88,17 @@ func (s *Store) Discard(ctx context.Context, span storage.Span) error {
 	if end != nil && bytes.Compare(start, end) >= 0 {
 		return nil
 	}
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
 	both, stop := s.until(ctx)
 	defer stop()
 	for try := 1; ; try++ {
-		err := s.kv.UnsafeDestroyRange(both, start, end)
+		err := s.settle(both, start, end, now)
+		if err == nil {
+			err = s.kv.UnsafeDestroyRange(both, start, end)
+		}
 		if err == nil || try == discardTries || both.Err() != nil {
 			return s.ended(ctx, err)
 		}
@@ -96,6 +107,44 @@ func (s *Store) Discard(ctx context.Context, span storage.Span) error {
 		case <-time.After(discardPause):
 		}
 	}
+}
+
+// settle resolves the locks of transactions whose primary key is in a range, wherever the
+// locks are. Whether such a transaction was committed is known from its primary key alone:
+// without that, its other writes would be taken for those of one that was rolled back.
+func (s *Store) settle(ctx context.Context, start, end []byte, now uint64) error {
+	r := primaries{tikv.NewRegionLockResolver("sqlots", s.kv), start, end}
+	run := func(ctx context.Context, part kv.KeyRange) (rangetask.TaskStat, error) {
+		return tikv.ResolveLocksForRange(ctx, r, now, part.StartKey, part.EndKey, func(ctx context.Context) *tikv.Backoffer {
+			return tikv.NewBackofferWithVars(ctx, settlePatience, nil)
+		}, settleLocks)
+	}
+	return rangetask.NewRangeTaskRunner("sqlots-discard", s.kv, settleWorkers, run).RunOnRange(ctx, s.out(nil), s.end)
+}
+
+// settleWorkers are the regions in which settle looks at a time, settleLocks the locks that
+// one call gives, and settlePatience bounds, in milliseconds, the wait for one region.
+const (
+	settleWorkers  = 8
+	settleLocks    = 1024
+	settlePatience = 40_000
+)
+
+// primaries resolves locks whose primary key is from start on up to end.
+type primaries struct {
+	*tikv.BaseRegionLockResolver
+	start, end []byte
+}
+
+// ResolveLocksInOneRegion implements tikv.RegionLockResolver.
+func (p primaries) ResolveLocksInOneRegion(bo *tikv.Backoffer, locks []*txnlock.Lock, loc *tikv.KeyLocation) (*tikv.KeyLocation, error) {
+	locks = slices.DeleteFunc(slices.Clone(locks), func(l *txnlock.Lock) bool {
+		return bytes.Compare(l.Primary, p.start) < 0 || p.end != nil && bytes.Compare(l.Primary, p.end) >= 0
+	})
+	if len(locks) == 0 {
+		return loc, nil
+	}
+	return p.BaseRegionLockResolver.ResolveLocksInOneRegion(bo, locks, loc)
 }
 
 // discardTries is how often Discard calls all servers, which does no harm, and discardPause

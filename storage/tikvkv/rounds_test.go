@@ -136,7 +136,7 @@ func TestRounds(t *testing.T) {
 		{"covering range", 3, always("SELECT b FROM t WHERE b BETWEEN 7 AND 9")},
 		{"20 values of a unique key", 3, always("SELECT * FROM t WHERE a IN (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20)")},
 		{"20 values of an index", 3, always("SELECT b FROM t FORCE INDEX (k) WHERE b IN (1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20)")},
-		{"join of 1,000 rows by an index", 8, always("SELECT COUNT(big.c) FROM o JOIN big ON big.a = o.t")},
+		{"join of 1,000 rows by an index", 8, always("SELECT /*+ SET_VAR(sqlots_disabled_rules = 'HashJoin') */ COUNT(big.c) FROM o JOIN big ON big.a = o.t")},
 		{"INSERT of a row", 5, func() string { return "INSERT INTO t VALUES " + values(1, row) }},
 		{"INSERT of 1,000 rows", 12, func() string { return "INSERT INTO t VALUES " + values(1000, row) }},
 		{"INSERT of 1,000 rows that are counted", 14, func() string {
