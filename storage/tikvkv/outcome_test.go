@@ -2,6 +2,7 @@ package tikvkv_test
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,17 +108,27 @@ func TestOutcomes(t *testing.T) {
 			must(t, x.Put(bg, []byte("l"), []byte("v")))
 			putStamped(t, x, "one")
 			var calls atomic.Int64
-			onCall(n, c.on, func(_ *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
-				return c.fn(int(calls.Add(1)), next)
+			looked := make(chan struct{})
+			n.Intercept(func(req *tikvrpc.Request, next func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error) {
+				switch {
+				case req.Type == c.on:
+					return c.fn(int(calls.Add(1)), next)
+				case req.Type == tikvrpc.CmdCheckTxnStatus && c.want == storage.ErrUndetermined:
+					<-looked // the outcome is not found before
+				}
+				return next()
 			})
+			free := sync.OnceFunc(func() { close(looked) })
+			defer free()
 			seq, err := x.Commit(bg)
-			n.Intercept(nil)
 			if !errors.Is(err, c.want) || c.want == nil && (err != nil || seq == 0) {
 				t.Fatalf("commit: %d, %v, want %v", seq, err, c.want)
 			}
 			if c.want == storage.ErrUndetermined && s.Metrics()["in_flight"] != 1 {
 				t.Fatal("a commit of unknown outcome is not in flight")
 			}
+			n.Intercept(nil)
+			free()
 			eventually(t, "the outcome", func() bool { return s.Metrics()["in_flight"] == 0 })
 			for _, key := range []string{"k", "l"} {
 				if there := value(t, s.Latest(), key) != ""; there != c.there {
