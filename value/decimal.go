@@ -70,7 +70,7 @@ func (d Decimal) parts() (neg bool, m u128) {
 }
 
 // isSmall reports a coefficient of 64 bits.
-func (d Decimal) isSmall() bool { return d.hi == int64(d.lo)>>63 && d.wide == nil }
+func (d *Decimal) isSmall() bool { return d.hi == int64(d.lo)>>63 && d.wide == nil }
 
 // mulSmall is the product of two coefficients of 64 bits. It has 127 bits at most,
 // with its sign.
@@ -407,12 +407,11 @@ func (d Decimal) Sub(o Decimal) Decimal { return d.Add(o.Neg()) }
 
 // Mul is d * o; the scale is the sum of the two as far as MySQL computes it.
 func (d Decimal) Mul(o Decimal) Decimal {
-	scale := int(d.scale) + int(o.scale)
-	if scale <= MaxDecimalScale && d.isSmall() && o.isSmall() {
-		hi, lo := mulSmall(d.lo, o.lo)
-		return Decimal{hi: hi, lo: lo, scale: uint8(scale)}
-	}
 	var r Decimal
+	if r.SetProduct(&d, &o) {
+		return r
+	}
+	scale := int(d.scale) + int(o.scale)
 	done := false
 	if d.wide == nil && o.wide == nil {
 		n1, m1 := d.parts()

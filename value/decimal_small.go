@@ -6,7 +6,7 @@ package value
 // their scales together are at most MaxDecimalScale. It is the same as Mul.
 func (d *Decimal) SetProduct(x, y *Decimal) bool {
 	scale := x.scale + y.scale
-	if x.hi != int64(x.lo)>>63 || y.hi != int64(y.lo)>>63 || x.wide != nil || y.wide != nil || scale > MaxDecimalScale {
+	if !x.isSmall() || !y.isSmall() || scale > MaxDecimalScale {
 		return false
 	}
 	hi, lo := mulSmall(x.lo, y.lo)
@@ -20,7 +20,7 @@ func (d *Decimal) SetProduct(x, y *Decimal) bool {
 // SetSum makes d the sum of x and y, or with minus their difference, if both have
 // coefficients of 64 bits and their scales differ little. It is the same as Add and Sub.
 func (d *Decimal) SetSum(x, y *Decimal, minus bool) bool {
-	if x.hi != int64(x.lo)>>63 || y.hi != int64(y.lo)>>63 || x.wide != nil || y.wide != nil {
+	if !x.isSmall() || !y.isSmall() {
 		return false
 	}
 	xh, xl, yh, yl, scale := x.hi, x.lo, y.hi, y.lo, x.scale

@@ -85,7 +85,11 @@ func (s *Searcher) Partitions(ctx context.Context, ec *expr.Ctx, k *decode.Table
 		}
 		return nil, err
 	}
-	list, err := op.cut(k, x.Covering, parts)
+	var list []*part
+	err = seg.Guard(func() (err error) {
+		list, err = op.cut(k, x.Covering, parts)
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
