@@ -83,6 +83,8 @@ func TestPartsAreShort(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	stopped := errors.New("stopped")
 	long, other := []byte(strings.Repeat("ä", 200_000)), []byte(strings.Repeat("Ä", 200_000))
 	for _, c := range List() {
@@ -118,7 +120,7 @@ func TestStop(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	goOn := func(int) error { return nil }
 	for _, c := range List() {
-		if c.ID%testflag.InShort[schema.CollationID](64, 8) != 0 && !c.IsDefault() {
+		if c.ID%testflag.InShort[schema.CollationID](256, 8) != 0 && !testflag.InShort(false, c.IsDefault()) {
 			continue
 		}
 		r := rand.New(rand.NewSource(int64(c.ID)))
@@ -156,7 +158,7 @@ func TestJapaneseParts(t *testing.T) {
 			}
 			return s
 		}
-		for range 20_000 {
+		for range testflag.InShort(1_000, 20_000) {
 			a, b, part := text(), text(), 1+r.Intn(12)
 			key, err := c.appendKeyParts(nil, a, part, goOn)
 			if want := c.AppendKey(nil, a); err != nil || !bytes.Equal(key, want) {

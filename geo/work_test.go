@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // zigzag is a line that goes over itself again and again.
@@ -29,6 +31,8 @@ func comb(n int) Geometry {
 // TestWorkEnds: algorithms on long geometries end soon after Count says so, or refuse
 // them.
 func TestWorkEnds(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	const n = 60_000
 	a, b := NewLine(zigzag(n, 0)), NewLine(zigzag(n, 100))
 	near := NewLine(zigzag(n, 0.5))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
@@ -59,6 +60,8 @@ func TestExpiredPassword(t *testing.T) {
 // TestBlocked: the backend learns of each password, and of nothing else, and what it
 // refuses is refused.
 func TestBlocked(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{})
 	var told testutil.Buffer
@@ -156,6 +159,8 @@ func TestOpenAccount(t *testing.T) {
 // TestAccountConnections is MAX_USER_CONNECTIONS of an account, which precedes the limit
 // of the server.
 func TestAccountConnections(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{Limits: Limits{UserConnections: 1}})
 	b.accounts["native"] = Account{User: "native", Plugin: PluginNative, AuthString: HashNative("secret"), MaxConnections: 2}

@@ -217,6 +217,8 @@ func (l *remoteListener) Accept() (net.Conn, error) {
 // TestAddressShare: one address has its share of the connections, and leaves the
 // others to the others.
 func TestAddressShare(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	s, b, _ := startServer(t, Config{Limits: Limits{Connections: 10, AddressShare: 25}})
 	b.accounts["root"] = Account{User: "root", Plugin: PluginNative, AuthString: HashNative("secret"), Administrator: true}
@@ -259,6 +261,8 @@ func TestAddressShare(t *testing.T) {
 
 // TestUserConnections is max_user_connections, also when a user changes.
 func TestUserConnections(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	s, _, addr := startServer(t, Config{Limits: Limits{UserConnections: 2}})
 	a := dialGreeting(t, addr)
@@ -418,6 +422,8 @@ func TestFailures(t *testing.T) {
 // TestWrongPasswords: guesses take longer and longer, also those that are broken
 // off when the first answer was wrong, and hold nobody up meanwhile.
 func TestWrongPasswords(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	var log testutil.Buffer
 	s, b, addr := startServer(t, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	b.accounts["other"] = Account{User: "other", Plugin: PluginCachingSHA2, AuthString: HashCachingSHA2("secret", nil)}

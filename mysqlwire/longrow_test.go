@@ -79,6 +79,8 @@ func compareRows(t *testing.T, got, want *resultWriter) {
 // by piece, with their copies; rows of many values that are long together; and rows of
 // datums.
 func TestConvertedLongRows(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	text := func(c schema.CollationID) schema.Type {
 		return schema.Type{ID: schema.TypeLongText, Collation: c, Len: 1 << 30}
 	}

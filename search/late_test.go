@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage"
@@ -65,6 +66,7 @@ func (*lists) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *sc
 // have them at once: no document is made of such a row without its value, and no
 // statement reads files that were opened without the field.
 func TestLateFields(t *testing.T) {
+	testflag.Normal(t)
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)

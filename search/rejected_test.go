@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
@@ -45,6 +46,8 @@ func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 // TestRejected: rows with a value that a field cannot take are looked at
 // themselves, whatever becomes of them; those of other fields are not.
 func TestRejected(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.rows.rejects = true
 		w.fill(2*buildRows + 100) // 3*i+1: every fifth

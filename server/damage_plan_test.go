@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/pebblekv"
 	"github.com/sqlots/sqlots/storage/pebblekv/kvtest"
@@ -15,6 +16,7 @@ import (
 // TestPlanningWithDamage: a damaged block is read a few times, however many
 // statements are planned whose tables have it.
 func TestPlanningWithDamage(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	fs := kvtest.NewWatchedFS()
 	cfg := func(c *server.Config) {

@@ -10,12 +10,14 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestDamagedTable: a statement that meets a damaged file ends with 1194, CHECK
 // TABLE says Corrupt, and other tables can be read and written.
 func TestDamagedTable(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	cfg := func(c *server.Config) { c.InMemory, c.DataDir = false, dir }
 	s, dsn := startOnce(t, cfg)

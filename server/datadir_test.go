@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/catalog"
 )
@@ -163,6 +164,7 @@ func TestPersistedLogFiles(t *testing.T) {
 // TestPathsOfFlags: a server refuses to start with paths among the files of the
 // store.
 func TestPathsOfFlags(t *testing.T) {
+	testflag.Normal(t)
 	base := t.TempDir()
 	data := filepath.Join(base, "data")
 	if err := os.MkdirAll(filepath.Join(data, "mine"), 0o755); err != nil {

@@ -35,6 +35,8 @@ const smallMemory = 16 << 20
 // TestFormats opens a data directory of every format that there was, checks it,
 // reads all of it, goes on writing, and checks it again.
 func TestFormats(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	if *makeFormat {
 		writeStore(t, filepath.Join(formats, strconv.Itoa(pebblekv.FormatVersion)))
 	}

@@ -110,6 +110,7 @@ func TestHotRange(t *testing.T) {
 
 // TestHeatOfGone: what was counted of a table that is gone is forgotten.
 func TestHeatOfGone(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	c := dial(t, dsn)
 	c.exec("CREATE TABLE h (id INT PRIMARY KEY)")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/server"
 )
@@ -28,6 +29,7 @@ import (
 // TestSkipGrantTables: everybody is let in, may do everything, and sets the password that
 // was lost; over loopback only.
 func TestSkipGrantTables(t *testing.T) {
+	testflag.Normal(t)
 	dir, log := t.TempDir(), &testutil.Buffer{}
 	disk := func(c *server.Config) { c.InMemory, c.DataDir, c.Memory = false, dir, 64<<20 }
 	s, dsn := startOnce(t, disk)

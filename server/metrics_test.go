@@ -151,6 +151,8 @@ var metricName = regexp.MustCompile(`\b(?:sqlots|go|process)_[a-z0-9_]+\b`)
 // TestDeploy: the dashboard and the alerts name metrics of the server, and promtool is
 // content with the rules and their tests.
 func TestDeploy(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	s, dsn := startServer(t, withMetrics, inDir(t))
 	work(t, dsn)
 	c := dial(t, dsn)
@@ -241,6 +243,8 @@ func TestMetricsPage(t *testing.T) {
 
 // TestReady: the pages say whether the server takes clients.
 func TestReady(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	s, dsn := startOnce(t, withMetrics)
 	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ready\n"} {

@@ -307,6 +307,7 @@ func (w *twins) alter() {
 
 // TestPartitions compares partitioned tables with such as are not.
 func TestPartitions(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	seed := testflag.AnySeed(t)
 	for k, scheme := range partitionSchemes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/sql/catalog"
 )
@@ -263,6 +264,8 @@ func TestReplacePassword(t *testing.T) {
 
 // TestFailedLoginAttempts: an account is blocked after failures.
 func TestFailedLoginAttempts(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Parallel()
 	a := newAccountTest(t)
 	a.root.exec("CREATE USER f IDENTIFIED BY 'x' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 3")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -147,6 +148,7 @@ CREATE USER u, o; CREATE ROLE r; GRANT SELECT ON p.t TO o`
 // TestLeastPrivileges runs each statement with the privileges that it needs, and without
 // each of them, as text and prepared.
 func TestLeastPrivileges(t *testing.T) {
+	testflag.Normal(t)
 	s, root := startWithRoot(t)
 	for _, prepared := range []bool{false, true} {
 		for _, c := range leastPrivileges {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -41,6 +42,7 @@ func TestToolsSet(t *testing.T) {
 // TestPersist: SET PERSIST survives a restart, PERSIST_ONLY takes effect with
 // it, and the limit of connections follows the variable.
 func TestPersist(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	cfg := server.Config{DataDir: dir, Listen: "127.0.0.1:0", Durability: 1, Memory: 64 << 20}
 	start := func() (*server.Server, *client) {

@@ -8,12 +8,14 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
 // TestTmpLimitOfSorts: the temporary files of bulk loads and index builds count
 // in --tmp-limit; what needs more ends with 1114 and leaves nothing.
 func TestTmpLimitOfSorts(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	tmp, memory := int64(1<<20), int64(16<<20)
 	start := func() (*client, func()) {

@@ -434,6 +434,7 @@ func TestTransactions(t *testing.T) {
 // TestLockingReadsFindMovingRows moves a row within the ranges of locking reads:
 // each has to find it once.
 func TestLockingReadsFindMovingRows(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	a, b := dial(t, dsn), dial(t, dsn)
 	a.exec("CREATE TABLE m (id INT PRIMARY KEY, x INT, y INT, z INT, KEY kx (x), KEY ky (y), KEY kyz (y, z))")

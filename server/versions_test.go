@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -23,6 +24,8 @@ type moment struct {
 // The rows at any moment are those that were there, by every way to read them;
 // or the answer is that they are not known, where rows changed too often.
 func TestVersionsAgainstModel(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	t.Run("memory", func(t *testing.T) { testVersions(t, func(*server.Config) {}) })
 	t.Run("disk", func(t *testing.T) {
 		dir := t.TempDir()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // allTypes is a table with a column of each type.
@@ -237,6 +239,7 @@ func TestPreparedStatements(t *testing.T) {
 }
 
 func TestSizeLimits(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	c := dial(t, dsn+"?maxAllowedPacket=0")
 	c.exec("CREATE TABLE big (id INT PRIMARY KEY, v LONGTEXT, k VARCHAR(700), KEY (id, k))")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/stream"
@@ -15,6 +16,7 @@ import (
 // TestTrimBehindCommits: what is removed of a change log is never ahead of a commit that
 // is under way, so who has read all before the mark has missed nothing.
 func TestTrimBehindCommits(t *testing.T) {
+	testflag.Normal(t)
 	store := errkv.NewFar(errkv.FarOptions{Delay: 2 * time.Millisecond})
 	defer store.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)

@@ -93,6 +93,8 @@ func TestMatchesOfLongArrays(t *testing.T) {
 // TestMatchesEnd: comparing long documents ends when work says so, and takes a time
 // that grows with their length, but for objects in arrays.
 func TestMatchesEnd(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	const n = 100_000
 	long := func(e, last string) []byte { return mustJSON(t, "["+strings.Repeat(e+",", n)+last+"]") }
 	for _, c := range []struct {

@@ -27,6 +27,9 @@ func TestDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(filepath.ToSlash(name), func(t *testing.T) {
+			if slices.Contains(slowPages, filepath.Base(name)) {
+				testflag.Normal(t)
+			}
 			t.Parallel()
 			d := parseDocument(t, string(text))
 			p := &page{t: t, dir: t.TempDir()}
@@ -42,6 +45,9 @@ func TestDocuments(t *testing.T) {
 		})
 	}
 }
+
+// slowPages wait for servers and loads; -short leaves them out.
+var slowPages = []string{"bench.md", "http.md", "load.md", "operations.md"}
 
 // documents are the paths of all pages whose blocks are run.
 func documents(t *testing.T) []string {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 func TestEveryPackageHasADoc(t *testing.T) {
@@ -122,6 +124,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 }
 
 func TestGofmt(t *testing.T) {
+	testflag.Normal(t)
 	walkFiles(t, func(path string) {
 		if !strings.HasSuffix(path, ".go") || strings.Contains(path, "testdata/") {
 			return
@@ -162,6 +165,7 @@ func textFile(path string) bool {
 }
 
 func TestForbiddenText(t *testing.T) {
+	testflag.Normal(t)
 	patterns := forbidden()
 	walkFiles(t, func(path string) {
 		if !textFile(path) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
@@ -15,6 +16,8 @@ import (
 // TestStop ends phrases, scores and words that are compared with all of a segment
 // in the middle of it.
 func TestStop(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	const field, docs = 1, rankedDocs + 10_000
 	ix, err := seg.Open(t.TempDir(), seg.Schema{Fields: []seg.Field{{ID: field, Kind: seg.KindText}}}, seg.Options{})
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // numbered is a batch that gives every of n documents the number of the batch.
@@ -28,6 +30,7 @@ func numbered(ix *Index, at uint64, n int) *Batch {
 // TestSnapshotsUnderWrites reads while batches and merges go on: a snapshot has all
 // documents of its checkpoint, and does not change.
 func TestSnapshotsUnderWrites(t *testing.T) {
+	testflag.Normal(t)
 	const n = 40
 	ix := openTest(t, t.TempDir())
 	if err := ix.Apply(numbered(ix, 1, n)); err != nil {
@@ -116,6 +119,8 @@ func checkNumbered(s *Snapshot, n int) error {
 // TestDiskTrouble takes the directory away: batches stay visible and are
 // bounded, waiting for the disk fails, and all is well when it is back.
 func TestDiskTrouble(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	dir := t.TempDir() + "/index"
 	ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond, MaxUnpersisted: 200_000})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // Fields that the test's index gets after its first documents.
@@ -32,6 +34,8 @@ func lateSchema(late bool) Schema {
 // TestLateFields: documents in segments without a field have Field.Missing, before and
 // after merges, and as if they had been written with it.
 func TestLateFields(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	dir := t.TempDir()
 	open := func(late bool) *Index {
 		ix, err := Open(dir, lateSchema(late), Options{PersistEvery: 2 * time.Millisecond, SegmentsPerTier: 3})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // TestBooleanAsInnoDB runs queries, most of them random, of which the file says
@@ -394,7 +396,7 @@ func TestEvaluator(t *testing.T) {
 		}
 		return leaf(0)
 	}
-	for range 20000 {
+	for range testflag.InShort(4000, 20000) {
 		var tokens []Token
 		pos := 1
 		for range r.Intn(8) {

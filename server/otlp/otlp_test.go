@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/metrics"
 )
 
@@ -92,6 +93,8 @@ func statement() *metrics.Trace {
 // the queue has room for are taken without waiting, one line is logged, and the end is not
 // held up longer than it was given.
 func TestFailures(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	never := make(chan struct{})
 	var asked atomic.Int64
 	for name, answer := range map[string]http.HandlerFunc{

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/parser"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/storage"
@@ -92,6 +93,7 @@ func TestExpireDuringBuild(t *testing.T) {
 // TestCrashesExpired: a server that dies while expired rows make way finds all
 // rows that live, and the change can be made or goes on.
 func TestCrashesExpired(t *testing.T) {
+	testflag.Normal(t)
 	for name, engine := range engines {
 		for _, sql := range []string{
 			"ALTER TABLE t ADD UNIQUE KEY ua (a)",

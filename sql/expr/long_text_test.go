@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/vec"
@@ -28,6 +29,8 @@ func (c *endsAfter) Err() error {
 // TestLongTextsEnd: a statement ends between the parts of a long text that is compared
 // or weighed, by rows, by vectors and as a filter, and has an error then.
 func TestLongTextsEnd(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	row := make([]value.Datum, 3)
 	cols := make([]Expr, len(row))
 	in := &vec.Batch{N: 1}

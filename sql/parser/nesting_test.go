@@ -32,6 +32,7 @@ func nested(open, shut string, n int) string {
 // TestDeepTexts: a text that nests without bound is refused before it is
 // parsed.
 func TestDeepTexts(t *testing.T) {
+	testflag.Normal(t)
 	const n = 600_000
 	for _, c := range []struct {
 		sql  string
@@ -95,6 +96,7 @@ func TestDeepTexts(t *testing.T) {
 // TestLongTexts: lists, and chains of operators that take the left side first,
 // may be long.
 func TestLongTexts(t *testing.T) {
+	testflag.Normal(t)
 	n := testflag.Pick(20_000, 20_000, 100_000)
 	for _, sql := range []string{
 		nested("", " + 1", n),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/collate"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -241,7 +242,7 @@ func TestSpansOfTypes(t *testing.T) {
 			r := rand.New(rand.NewSource(int64(i) + 1))
 			values := append([]value.Datum{value.Null}, k.values...)
 			built := 0
-			for n := 0; n < 400; n++ {
+			for n := 0; n < testflag.InShort(150, 400); n++ {
 				first := k.col
 				first.Desc, first.Null = r.Intn(2) == 0, r.Intn(2) == 0
 				other := second.col

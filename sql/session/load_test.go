@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/loaddata"
 	"github.com/sqlots/sqlots/value"
 )
@@ -14,6 +15,8 @@ import (
 // TestLoadDataRoads: a file with duplicate keys gives the same by sorted runs,
 // which give up, as row by row.
 func TestLoadDataRoads(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	var file strings.Builder
 	for i := 0; file.Len() < 2*loaddata.BulkFrom; i++ {
 		fmt.Fprintf(&file, "%d,%d,name %d of some length to fill the file\n", i, i%1000, i)

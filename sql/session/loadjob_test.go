@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/loaddata"
@@ -103,6 +104,8 @@ func TestLoadJob(t *testing.T) {
 // TestLoadTokenOnce: of several statements with one token at the same time, of
 // which one may belong to a client that is gone, one loads.
 func TestLoadTokenOnce(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprintf("long %t", long), func(t *testing.T) {
 			s := testSession(t)

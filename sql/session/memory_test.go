@@ -218,6 +218,8 @@ func TestLocksMemory(t *testing.T) {
 // TestKeysWithoutDisk: keys that are too many for memory, without a disk to put
 // them aside, end the statement with 3170, which leaves no trace.
 func TestKeysWithoutDisk(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	s := testSession(t)
 	s.Engine.Spill = nil
 	for _, sql := range []string{

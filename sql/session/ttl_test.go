@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/sql/infoschema"
@@ -15,6 +16,8 @@ import (
 // TestExpiryJob: expired rows go from the store, by key and without a named
 // one, with their index entries, and nothing else goes.
 func TestExpiryJob(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	s := testSession(t)
 	s.mustQuery(t, "CREATE DATABASE d", &sink{})
 	s.mustQuery(t, "USE d", &sink{})

@@ -95,7 +95,7 @@ func openTest(t *testing.T, opts Options) *Disk {
 
 func TestRoundTrip(t *testing.T) {
 	d := openTest(t, Options{})
-	for how := range 16 {
+	for how := range testflag.InShort(5, 16) {
 		rng := rand.New(rand.NewPCG(uint64(how), 9))
 		f, err := d.NewFile()
 		if err != nil {

@@ -343,6 +343,7 @@ func TestManifestFailure(t *testing.T) {
 // opened; the error is that of the file system, with the file. Open does not wait
 // for better times, and the next one finds everything.
 func TestOpenCannotWrite(t *testing.T) {
+	testflag.Normal(t)
 	for _, failure := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EROFS} {
 		for _, op := range []string{"create", "write", "sync"} {
 			for _, kind := range []string{".sst", ".blob", "MANIFEST-", ".log"} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/keyenc"
 	"github.com/sqlots/sqlots/storage/storagetest"
@@ -30,6 +31,8 @@ func openEager(t testing.TB) *Store {
 // The contract of the store holds when everything that can be is read from
 // images.
 func TestConformanceWithImages(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store { return openEager(t) })
 }
 

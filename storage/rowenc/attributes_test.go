@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/value"
 )
@@ -92,7 +93,7 @@ func randomScalar(r *rand.Rand) []byte {
 
 func TestAttributesRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for round := range 600 {
+	for round := range testflag.InShort(150, 600) {
 		n := r.IntN(30)
 		if round%10 == 0 {
 			n = r.IntN(3000)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -382,9 +383,9 @@ func (m *countedMemory) Collect() {
 // testOverwrittenMemory: values that savepoints keep are counted after they have been
 // replaced, others until they are collected.
 func testOverwrittenMemory(t *testing.T, s storage.Store) {
-	const limit = 8 << 20
+	limit := testflag.InShort(2<<20, 8<<20)
 	for _, size := range []int{1000, 100_000} {
-		m := &countedMemory{limit: limit}
+		m := &countedMemory{limit: int64(limit)}
 		x := beginOpts(t, s, storage.TxnOptions{Memory: m})
 		for range 10 * limit / size {
 			must(t, x.Put(bg, []byte("a"), repeated('v', size)))

@@ -233,9 +233,9 @@ func TestWriterAgainstModel(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewSource(2))
-			tables := 60
+			tables := testflag.InShort(15, 60)
 			if name != "memkv" {
-				tables = 15
+				tables /= 4
 			}
 			for i := range tables {
 				store := open()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
@@ -29,6 +30,8 @@ func join(t testing.TB, c *tikvtest.Cluster, address string, lost func(error)) (
 // TestOneNode: a store has one server. A second one is refused while the first one lives,
 // goes on where it has left, and waits for the end of a lease that is not renewed.
 func TestOneNode(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
 	c := cluster(t)
 	a, _, err := join(t, c, "a:4000", nil)
@@ -64,6 +67,8 @@ func TestOneNode(t *testing.T) {
 // TestLostStore: a server that was cut off while another one took the store commits
 // nothing and reads nothing from then on, also when it is connected again.
 func TestLostStore(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
 	c := cluster(t)
 	var lost atomic.Bool
@@ -94,6 +99,8 @@ func TestLostStore(t *testing.T) {
 // TestCutOff: a server that was cut off for longer than its lease goes on if no other one
 // has taken the store.
 func TestCutOff(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	defer tikvkv.ShortLease(300*time.Millisecond, 30*time.Millisecond)()
 	c := cluster(t)
 	a, way, err := join(t, c, "a:4000", nil)
@@ -153,6 +160,8 @@ func TestAddress(t *testing.T) {
 // TestNobodyThere: without a placement driver the error has one line with the reason, and
 // comes in time. Without some of its files TLS is refused at once.
 func TestNobodyThere(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	defer tikvkv.ShortConnect(time.Second)()
 	a, err := tikvkv.ParseAddress("tikv://127.0.0.1:1/x")
 	must(t, err)

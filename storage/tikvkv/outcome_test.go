@@ -100,6 +100,9 @@ func TestOutcomes(t *testing.T) {
 		}, storage.ErrUndetermined, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.want == storage.ErrUndetermined {
+				testflag.Normal(t) // these wait longest
+			}
 			t.Parallel() // most of the time is waits
 			s, n := open(t, cluster(t), tikvkv.Options{})
 			x := begin(t, s)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tikv/client-go/v2/tikv"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/storagetest"
 	"github.com/sqlots/sqlots/storage/tikvkv"
@@ -101,6 +102,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 func TestConformance(t *testing.T) {
+	testflag.Normal(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		t.Parallel() // most of the time is waits
 		s, _ := open(t, cluster(t), tikvkv.Options{Prefix: []byte("p/")})

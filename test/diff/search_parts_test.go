@@ -69,7 +69,7 @@ func TestSearchParts(t *testing.T) {
 			r.caughtUp()
 		}
 		warnsOnce(r, conn, names[0])
-		queries := testflag.Pick(30, 60, 300)
+		queries := testflag.Pick(15, 60, 300)
 		for i := range queries {
 			switch i {
 			case queries / 3:

@@ -42,8 +42,8 @@ var manyRows = []string{
 // slow are scripts that -short leaves out: together they would take a third of its
 // time.
 var slow = []string{
-	"dynamic/limits", "errors/limit_edges", "foreign_keys/memory", "functions/json_schema_depth", "group/percentile", "order/ordered_merge", "search/best",
-	"spill/decimals", "spill/multi_change", "spill/spill",
+	"columnar/limits", "dynamic/limits", "errors/limit_edges", "foreign_keys/memory", "functions/json_schema_depth", "group/percentile", "order/ordered_merge",
+	"search/best", "search/places", "spill/decimals", "spill/multi_change", "spill/spill", "transactions/serializable", "transactions/transactions",
 }
 
 // batchSizes are rows per batch in the executor: one, the smallest that has a
@@ -226,7 +226,7 @@ func TestFiles(t *testing.T) {
 			addr := start(t, engine).Addr()
 			some := func(int) bool { return true }
 			if engine == onTiKV.engine {
-				some = testflag.Share(t, 16, 8, 1)
+				some = testflag.Share(t, 64, 8, 1)
 			}
 			for _, c := range cells {
 				for i, path := range slices.Sorted(maps.Keys(sizes)) {

@@ -12,6 +12,7 @@ import (
 	_ "github.com/go-sql-driver/mysql" // the client
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/errkv"
@@ -103,6 +104,8 @@ func run(t *testing.T, damage func(addr string)) (string, error) {
 }
 
 func TestRun(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	out, err := run(t, func(string) {})
 	must(t, err)
 	for _, want := range []string{"no store yet; trying again", "refused, 0 unknown", "a new server has all of", "nothing was lost"} {
@@ -113,6 +116,8 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunFinds(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	out, err := run(t, func(addr string) {
 		db, err := sql.Open("mysql", "root@tcp("+addr+")/")
 		must(t, err)

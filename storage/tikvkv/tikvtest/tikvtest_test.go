@@ -16,6 +16,7 @@ import (
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"github.com/tikv/client-go/v2/txnkv/transaction"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
 )
 
@@ -243,6 +244,8 @@ func TestDeadlock(t *testing.T) {
 
 // TestExpired: the locks of a client that is gone end with their time.
 func TestExpired(t *testing.T) {
+	testflag.Normal(t)
+	testflag.Normal(t)
 	c, _, s := open(t)
 	n, dead := connect(t, c)
 	was := atomic.SwapUint64(&transaction.ManagedLockTTL, 300)
