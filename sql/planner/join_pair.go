@@ -29,8 +29,10 @@ type pair struct {
 	// elements: a condition of rest requires an element of an array that the item
 	// has an index of.
 	elements bool
-	rows     float64
-	need     map[expr.ColID]bool
+	// keys are about the different values of the equalities together, were they independent.
+	keys float64
+	rows float64
+	need map[expr.ColID]bool
 }
 
 // equiPair is a condition left = right of a join.
@@ -46,7 +48,7 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 	if err != nil {
 		return rel{}, false, err
 	}
-	j := pair{kind: kind, left: left, right: right, item: g.items[i], need: g.need, rows: left.rows * right.rows}
+	j := pair{kind: kind, left: left, right: right, item: g.items[i], need: g.need, keys: 1, rows: left.rows * right.rows}
 	for _, c := range on {
 		j.all = append(j.all, c.e)
 		if !j.addEqui(p, g, c, have, i) {
@@ -59,6 +61,7 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 			}
 		}
 	}
+	j.rows /= p.differentKeys(&j)
 	j.rows = j.kindRows()
 	// The least of the ways is built only when it is wanted.
 	var build func() (rel, error)
@@ -116,8 +119,45 @@ func (j *pair) addEqui(p *planner, g *joinGraph, c *joinCond, have uint64, i int
 	}
 	j.equi = append(j.equi, equiPair{args[l], args[r], c.e})
 	values := math.Max(math.Min(p.distinctOf(g, c, l), j.left.rows), math.Min(p.distinctOf(g, c, r), j.right.rows))
-	j.rows /= math.Max(values, 1)
+	j.keys *= math.Max(values, 1)
 	return true
+}
+
+// differentKeys is about the number of different keys that the equalities compare: where
+// they are those of a unique key of several columns, as many as its table has rows, and else
+// as many as columns that are independent have together.
+func (p *planner) differentKeys(j *pair) float64 {
+	keys := j.keys
+	if len(j.equi) > 1 {
+		keys = math.Min(keys, p.rowsOfKey(j.right, j.equi, func(e equiPair) expr.Expr { return e.right }))
+		keys = math.Min(keys, p.rowsOfKey(j.left, j.equi, func(e equiPair) expr.Expr { return e.left }))
+	}
+	return math.Max(keys, 1)
+}
+
+// rowsOfKey are the rows of the table of in of which the operands are a unique key;
+// infinite without such a table.
+func (p *planner) rowsOfKey(in rel, equi []equiPair, operand func(equiPair) expr.Expr) float64 {
+	var read *physical.TableRead
+	var columns []int
+	for _, e := range equi {
+		c, ok := operand(e).(*expr.Col)
+		if !ok {
+			return math.Inf(1)
+		}
+		s := findScan(in.node, c.ID, in.cols)
+		if s == nil || read != nil && read != s {
+			return math.Inf(1)
+		}
+		read, columns = s, append(columns, s.Table.ColumnByName(c.Name))
+	}
+	slices.Sort(columns)
+	for _, key := range uniqueKeys(read.Table) {
+		if slices.Equal(slices.Sorted(slices.Values(key)), columns) {
+			return p.opts.Est.TableRows(p.ctx, read.Table)
+		}
+	}
+	return math.Inf(1)
 }
 
 // distinctOf is about the number of values of an operand in its own item.
