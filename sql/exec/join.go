@@ -26,6 +26,7 @@ type hashJoinOp struct {
 	sp                   *spiller
 	keep                 bool // the order of the probe rows
 	oneKey               bool // all rows have the same key
+	keepNulls            bool // build rows with a NULL key are stored, too
 
 	built  bool
 	store  rowStore
@@ -56,6 +57,9 @@ func asHashJoin(x *physical.NestedLoop) *physical.HashJoin {
 
 // join makes a hash join that runs for node.
 func (b *builder) join(x *physical.HashJoin, node physical.Node) (Operator, error) {
+	if marksJoin(x) {
+		return b.markJoin(x)
+	}
 	if j := b.joins[node]; j != nil {
 		return b.sharedJoin(x, node, j)
 	}
@@ -245,7 +249,7 @@ func (j *hashJoinOp) load(ctx context.Context) error {
 		}
 		rows := liveRows(b)
 		for _, k := range j.keys {
-			if k.Nulls.Any() {
+			if k.Nulls.Any() && !j.keepNulls {
 				rows = j.dropNulls(rows)
 				break
 			}

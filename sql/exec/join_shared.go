@@ -166,7 +166,7 @@ func pipelineInput(n physical.Node) physical.Node {
 			return x.Input
 		}
 	case *physical.HashJoin:
-		if !anyVolatile(x.LeftKeys, x.RightKeys, x.Filter) {
+		if !marksJoin(x) && !anyVolatile(x.LeftKeys, x.RightKeys, x.Filter) {
 			probe, _ := sides(x)
 			return probe
 		}

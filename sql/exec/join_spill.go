@@ -199,7 +199,7 @@ func (s *joinSpill) push(depth int, parent int64) error {
 		if err := p.probe.Finish(); err != nil {
 			return err
 		}
-		if p.probe.Len() == 0 || p.build.Len() == 0 && inner {
+		if p.probe.Len() == 0 && !s.j.keepNulls || p.build.Len() == 0 && inner {
 			p.close()
 			s.todo = s.todo[:len(s.todo)-1]
 		}
@@ -209,19 +209,27 @@ func (s *joinSpill) push(depth int, parent int64) error {
 	return nil
 }
 
-// next is the next batch of output.
-func (s *joinSpill) next(ctx context.Context) (*vec.Batch, error) {
+// readInput spills what is left of the probe input.
+func (s *joinSpill) readInput(ctx context.Context) error {
 	for !s.ended {
 		b, err := s.j.probe.Next(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := interrupted(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		if err := s.probeBatch(b); err != nil {
-			return nil, err
+			return err
 		}
+	}
+	return nil
+}
+
+// next is the next batch of output.
+func (s *joinSpill) next(ctx context.Context) (*vec.Batch, error) {
+	if err := s.readInput(ctx); err != nil {
+		return nil, err
 	}
 	if s.number == nil {
 		return s.joined(ctx)

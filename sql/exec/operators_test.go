@@ -114,7 +114,7 @@ func TestJoins(t *testing.T) {
 				}
 				name := fmt.Sprintf("%s on %v filter %v", kind, keys, filter != nil)
 				t.Run("hash "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: h}, want, true) })
-				if kind == physical.JoinInner {
+				if kind != physical.JoinLeft {
 					hb := *h
 					hb.BuildLeft = true
 					t.Run("build left "+name, func(t *testing.T) { check(t, src, &physical.Plan{Root: &hb}, want, false) })
@@ -143,6 +143,17 @@ func TestJoins(t *testing.T) {
 		want, base := naiveJoin(left, empty, l, e, []int{1}, kind, false)
 		check(t, src, &physical.Plan{Root: &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: e, LeftKeys: []expr.Expr{ref(l, 1)}, RightKeys: []expr.Expr{ref(e, 1)}}}, want, true)
 		check(t, src, &physical.Plan{Root: &physical.NestedLoop{Base: base, Kind: kind, Left: l, Right: e}}, want, true)
+		if kind == physical.JoinLeft {
+			continue
+		}
+		h := &physical.HashJoin{Base: base, Kind: kind, Left: l, Right: e, LeftKeys: []expr.Expr{ref(l, 1)}, RightKeys: []expr.Expr{ref(e, 1)}, BuildLeft: true}
+		check(t, src, &physical.Plan{Root: h}, want, false)
+		checkMemory(t, src, &physical.Plan{Root: h}, "hash join")
+		h = &physical.HashJoin{Base: joinCols(e, l), Kind: kind, Left: e, Right: l, LeftKeys: h.RightKeys, RightKeys: h.LeftKeys, BuildLeft: true}
+		if kind != physical.JoinInner {
+			h.Base = e.Base
+		}
+		check(t, src, &physical.Plan{Root: h}, nil, false)
 	}
 }
 

@@ -100,14 +100,20 @@ func TestTightMemory(t *testing.T) {
 	sorted := &physical.Sort{Base: base, Input: grouped, Keys: []physical.SortKey{{Expr: ref(grouped, 0), Desc: true}, {Expr: ref(grouped, 1)}}}
 	wide, wgroup := aggBase(scan, []int{2}, aggs[:1])
 	parallel := &physical.HashAggregate{Base: wide, Input: scan, GroupBy: wgroup, Aggs: aggs[:1], Parallel: 4}
+	// The left rows are in memory when the sort of the right ones begins, which takes it.
+	few := wideTable(3000)
+	fewScan := scanOf(few.t)
+	right := &physical.Sort{Base: scan.Base, Input: scan, Keys: []physical.SortKey{{Expr: ref(scan, 0)}}}
+	marked := &physical.HashJoin{Base: fewScan.Base, Kind: physical.JoinAnti, Left: fewScan, Right: right, BuildLeft: true,
+		LeftKeys: []expr.Expr{ref(fewScan, 2)}, RightKeys: []expr.Expr{ref(right, 2)}, Filter: []expr.Expr{fn(">", at(0, types.BigInt), at(len(fewScan.Cols), types.BigInt))}}
 	run := func(plan physical.Node, memory *Tracker, disk *spill.Disk) ([]string, error) {
-		src := newSource(tab)
+		src := newSource(tab, few)
 		src.size, src.parts = 1000, 4
 		env := testEnv(src)
 		env.Memory, env.Spill, env.Parallelism = memory, disk, 4
 		defer memory.Close()
 		out, err := collect(context.Background(), env, &physical.Plan{Root: plan})
-		if plan == physical.Node(parallel) {
+		if plan != physical.Node(sorted) {
 			sort.Strings(out)
 		}
 		return out, err
@@ -118,7 +124,7 @@ func TestTightMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	for _, plan := range []physical.Node{sorted, parallel} {
+	for _, plan := range []physical.Node{sorted, parallel, marked} {
 		want, err := run(plan, NewTracker("query", 0), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -214,6 +214,9 @@ func isPipeline(n physical.Node) bool {
 		if x.BuildLeft {
 			probe = x.Right
 		}
+		if x.BuildLeft && x.Kind != physical.JoinInner {
+			return false
+		}
 		return isPipeline(probe) && !anyEffect(x.LeftKeys) && !anyEffect(x.RightKeys) && !anyEffect(x.Filter)
 	case *physical.NestedLoop:
 		return isPipeline(x.Left) && !anyEffect(x.Filter)

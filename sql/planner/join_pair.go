@@ -33,6 +33,8 @@ type pair struct {
 	keys float64
 	rows float64
 	need map[expr.ColID]bool
+	// ordered: the consumer wants an order.
+	ordered bool
 }
 
 // equiPair is a condition left = right of a join.
@@ -48,7 +50,7 @@ func (p *planner) joinPair(g *joinGraph, left rel, have uint64, i int, kind logi
 	if err != nil {
 		return rel{}, false, err
 	}
-	j := pair{kind: kind, left: left, right: right, item: g.items[i], need: g.need, keys: 1, rows: left.rows * right.rows}
+	j := pair{kind: kind, left: left, right: right, item: g.items[i], need: g.need, keys: 1, rows: left.rows * right.rows, ordered: g.ordered}
 	for _, c := range on {
 		j.all = append(j.all, c.e)
 		if !j.addEqui(p, g, c, have, i) {
@@ -321,8 +323,20 @@ func findScan(n physical.Node, id expr.ColID, cols []logical.Column) *physical.T
 	return found
 }
 
-// builtLeft reports whether a hash join builds its left input.
-func (j *pair) builtLeft() bool { return j.kind == logical.JoinInner && j.left.rows < j.right.rows }
+// builtLeft reports whether a hash join builds its left input. A semi or anti join that
+// does so is no pipeline, and does not keep the order of its left rows.
+func (j *pair) builtLeft() bool {
+	switch j.kind {
+	case logical.JoinInner:
+		return j.left.rows < j.right.rows
+	case logical.JoinSemi, logical.JoinAnti:
+		return !j.ordered && 2*j.left.rows < j.right.rows
+	}
+	return false
+}
+
+// marks reports a semi or anti join that builds its left input.
+func (j *pair) marks() bool { return j.kind != logical.JoinInner && j.builtLeft() }
 
 func (p *planner) hashCost(j *pair) float64 {
 	build, probe := &j.right, &j.left
@@ -333,7 +347,7 @@ func (p *planner) hashCost(j *pair) float64 {
 	if k := types.KindOf(j.equi[0].left.Type()); len(j.equi) == 1 && k != value.KindNull && vec.ClassOf(k) == vec.ClassWord {
 		row = cost.ProbeWord
 	}
-	if p.opts.Parallelism > 1 && probe.probed() > parallelRows && isPipeline(probe.node) { // as a scan, see access
+	if p.opts.Parallelism > 1 && probe.probed() > parallelRows && !j.marks() && isPipeline(probe.node) { // as a scan, see access
 		row *= 1.2 / math.Min(float64(p.opts.Parallelism), 4)
 	}
 	return j.left.cost + j.right.cost + build.rows*cost.BuildRow + probe.rows*row + j.rows*cost.ProjectRow
@@ -361,11 +375,15 @@ func (p *planner) hashJoin(j *pair, c float64) (rel, error) {
 	}
 	cols := joinColumns(j.left.cols, j.right.cols, j.kind)
 	h.Base = base(cols, j.rows, c)
-	probe := j.left
-	if h.BuildLeft {
-		probe = j.right
+	out := rel{node: h, cols: cols, rows: j.rows, cost: c}
+	switch {
+	case j.marks():
+	case h.BuildLeft:
+		out.reads = j.right.probed()
+	default:
+		out.reads = j.left.probed()
 	}
-	return rel{node: h, cols: cols, rows: j.rows, cost: c, reads: probe.probed()}, nil
+	return out, nil
 }
 
 // probed is about the number of rows that go through a pipeline.

@@ -216,7 +216,8 @@ type HashJoin struct {
 	Left, Right         Node
 	LeftKeys, RightKeys []expr.Expr
 	Filter              []expr.Expr
-	// BuildLeft builds the left input instead (inner joins only).
+	// BuildLeft builds the left input instead, of all kinds but the left join. A semi or
+	// anti join then gives its rows once it has read all right ones.
 	BuildLeft bool
 }
 

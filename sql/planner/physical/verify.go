@@ -166,7 +166,7 @@ func verifyHashJoin(j *HashJoin) error {
 			return fmt.Errorf("keys %s and %s", j.LeftKeys[i], j.RightKeys[i])
 		}
 	}
-	if j.BuildLeft && j.Kind != JoinInner {
+	if j.BuildLeft && j.Kind == JoinLeft {
 		return fmt.Errorf("builds the left side")
 	}
 	left, right := j.Left.Columns(), j.Right.Columns()
