@@ -24,6 +24,9 @@ func (p *planner) join(n *logical.Join, req request) (rel, error) {
 	if n.Kind == logical.JoinInner {
 		return p.innerJoin(n, req)
 	}
+	if g := p.graphWithSemi(n, req); g != nil {
+		return p.joinItems(g, false, req)
+	}
 	left := req
 	left.cols = p.addReads(req.cols, n.On...)
 	if n.Kind != logical.JoinLeft {
@@ -57,7 +60,9 @@ func keepsOrder(n physical.Node) bool {
 
 // joinItem is an input of a flattened inner join.
 type joinItem struct {
-	node  logical.Node
+	node logical.Node
+	// kind is how the item is joined to those before it: inner, semi or anti.
+	kind  logical.JoinKind
 	cols  map[expr.ColID]bool
 	built *rel // without any order, on demand
 	// paths are the keys by which rows can be looked up, on demand.
@@ -74,7 +79,8 @@ type joinGraph struct {
 	need map[expr.ColID]bool
 	// ordered: the consumer wants an order, which a merge join would not keep.
 	ordered bool
-	// after are, by item, those that hints say come before it; nil for none.
+	// after are, by item, those that come before it by hints, or as conditions of a semi
+	// join read them; nil for none.
 	after []uint64
 }
 
@@ -123,7 +129,7 @@ func (g *joinGraph) reads(e expr.Expr) (set uint64) {
 func (g *joinGraph) condsFor(have uint64, item int) []*joinCond {
 	var out []*joinCond
 	one := uint64(1) << item
-	first := bits.OnesCount64(have) == 1
+	first := bits.OnesCount64(have) == 1 && g.items[item].kind == logical.JoinInner
 	for _, c := range g.conds {
 		if c.reads&^(have|one) == 0 && (c.reads&one != 0 || first) {
 			out = append(out, c)
@@ -132,41 +138,129 @@ func (g *joinGraph) condsFor(have uint64, item int) []*joinCond {
 	return out
 }
 
+// flatJoin is a tree of joins as a list of items, which are joined in any order.
+type flatJoin struct {
+	items []*joinItem
+	conds []expr.Expr
+	// straight: the items are joined in their order, as one STRAIGHT_JOIN requires.
+	straight bool
+	orders   []*logical.JoinOrder
+}
+
+// add adds what x joins: inner joins, and with semi those semi and anti joins of which each
+// condition reads what they look for.
+func (f *flatJoin) add(x logical.Node, semi bool) {
+	j, ok := x.(*logical.Join)
+	switch {
+	case ok && j.Kind == logical.JoinInner:
+		f.straight = f.straight || j.Straight
+		for _, o := range j.Orders {
+			if !slices.Contains(f.orders, o) {
+				f.orders = append(f.orders, o)
+			}
+		}
+		for _, c := range j.On {
+			f.conds = expr.SplitAnd(f.conds, c)
+		}
+		f.add(j.Left, semi)
+		f.add(j.Right, semi)
+	case ok && semi && isFreeSemi(j):
+		f.add(j.Left, semi)
+		for _, c := range j.On {
+			f.conds = expr.SplitAnd(f.conds, c)
+		}
+		f.items = append(f.items, &joinItem{node: j.Right, kind: j.Kind, cols: idSet(j.Right.Columns())})
+	default:
+		f.items = append(f.items, &joinItem{node: x, cols: idSet(x.Columns())})
+	}
+}
+
+// isFreeSemi reports a semi or anti join all of whose conditions read columns of both sides.
+func isFreeSemi(j *logical.Join) bool {
+	if j.Kind != logical.JoinSemi && j.Kind != logical.JoinAnti || len(j.On) == 0 || len(j.Orders) > 0 {
+		return false
+	}
+	left, right := idSet(j.Left.Columns()), idSet(j.Right.Columns())
+	var conds []expr.Expr
+	for _, c := range j.On {
+		conds = expr.SplitAnd(conds, c)
+	}
+	for _, c := range conds {
+		if !readsAny(c, left) || !readsAny(c, right) {
+			return false
+		}
+	}
+	return true
+}
+
+func readsAny(e expr.Expr, cols map[expr.ColID]bool) bool {
+	found := false
+	expr.Walk(e, func(x expr.Expr) bool {
+		if c, ok := x.(*expr.Col); ok {
+			found = found || cols[c.ID]
+		}
+		return !found
+	})
+	return found
+}
+
+// graphWithSemi is the graph of inner joins with semi and anti joins above or among them,
+// each of which is joined once what its conditions read is there: it may reduce one table
+// before the others are joined. It is nil where this does not apply, or where the order of
+// joins is given.
+func (p *planner) graphWithSemi(n *logical.Join, req request) *joinGraph {
+	if p.off("SemiJoinOrder") {
+		return nil
+	}
+	f := &flatJoin{}
+	f.add(n, true)
+	if len(f.items) > maxExhaustive || f.straight || len(f.orders) > 0 {
+		return nil
+	}
+	g := newGraph(f.items, f.conds, nil)
+	g.after = make([]uint64, len(g.items))
+	var semi uint64
+	for i, it := range g.items {
+		if it.kind != logical.JoinInner {
+			semi |= 1 << i
+		}
+	}
+	if inner := len(g.items) - bits.OnesCount64(semi); semi == 0 || inner < 2 {
+		return nil
+	}
+	for _, c := range g.conds {
+		of := c.reads & semi
+		if bits.OnesCount64(of) > 1 || of == 0 && bits.OnesCount64(c.reads) < 2 {
+			return nil // it could be checked with an item that it is no condition of
+		}
+		if of != 0 {
+			g.after[bits.TrailingZeros64(of)] |= c.reads &^ of
+		}
+	}
+	g.need = p.addReads(req.cols, f.conds...)
+	return g
+}
+
 // innerJoin flattens nested inner joins and orders them by cost.
 func (p *planner) innerJoin(n *logical.Join, req request) (rel, error) {
-	var items []*joinItem
-	var conds []expr.Expr
-	straight := false // one STRAIGHT_JOIN keeps the order of all
-	var orders []*logical.JoinOrder
-	var flatten func(x logical.Node)
-	flatten = func(x logical.Node) {
-		if j, ok := x.(*logical.Join); ok && j.Kind == logical.JoinInner {
-			straight = straight || j.Straight
-			for _, o := range j.Orders {
-				if !slices.Contains(orders, o) {
-					orders = append(orders, o)
-				}
-			}
-			for _, c := range j.On {
-				conds = expr.SplitAnd(conds, c)
-			}
-			flatten(j.Left)
-			flatten(j.Right)
-			return
-		}
-		items = append(items, &joinItem{node: x, cols: idSet(x.Columns())})
+	if g := p.graphWithSemi(n, req); g != nil {
+		return p.joinItems(g, false, req)
 	}
-	flatten(n)
-	if len(items) > maxTables {
+	f := &flatJoin{}
+	f.add(n, false)
+	if len(f.items) > maxTables {
 		return rel{}, sqlerr.TooManyTables(maxTables)
 	}
-	g := newGraph(items, conds, p.addReads(req.cols, conds...))
-	if !straight {
-		g.order(orders)
+	g := newGraph(f.items, f.conds, p.addReads(req.cols, f.conds...))
+	if !f.straight {
+		g.order(f.orders)
 	}
-	var best rel
-	var err error
-	if straight || len(items) > maxExhaustive {
+	return p.joinItems(g, f.straight, req)
+}
+
+// joinItems joins all items in the order of the least cost, or straight in their own.
+func (p *planner) joinItems(g *joinGraph, straight bool, req request) (best rel, err error) {
+	if straight || len(g.items) > maxExhaustive {
 		best, err = p.greedyJoin(g, straight)
 	} else {
 		best, err = p.exhaustiveJoin(g)
@@ -284,7 +378,7 @@ func (p *planner) exhaustiveJoin(g *joinGraph) (rel, error) {
 				if old := &best[set|1<<i]; old.node != nil {
 					bound = old.cost
 				}
-				r, ok, err := p.joinPair(g, best[set], set, i, logical.JoinInner, on, bound)
+				r, ok, err := p.joinPair(g, best[set], set, i, g.items[i].kind, on, bound)
 				if err != nil {
 					return rel{}, err
 				}
@@ -353,7 +447,7 @@ func (p *planner) cheapestNext(g *joinGraph, cur rel, used uint64) (nextJoin, bo
 		if found && bestConnected == (len(on) > 0) {
 			bound = best.rel.cost
 		}
-		r, ok, err := p.joinPair(g, cur, used, i, logical.JoinInner, on, bound)
+		r, ok, err := p.joinPair(g, cur, used, i, g.items[i].kind, on, bound)
 		if err != nil {
 			return best, false, err
 		}

@@ -73,7 +73,7 @@ func isOrder(after []uint64) bool {
 	return have == uint64(1)<<len(after)-1
 }
 
-// mayFollow reports whether hints let an item join those in have.
+// mayFollow reports whether an item may join those in have.
 func (g *joinGraph) mayFollow(have uint64, item int) bool {
 	return g.after == nil || g.after[item]&^have == 0
 }

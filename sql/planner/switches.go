@@ -20,5 +20,6 @@ func Rules() []string {
 // Options.Disabled can switch off. Without IndexAccess tables are read whole.
 func Operators() []string {
 	return []string{"HashJoin", "LookupJoin", "MergeJoin", "StreamAggregate", "ParallelAggregate", "SortedDistinct", "MinMaxFromIndex", "IndexAccess",
-		"IndexUnion", "IndexSortUnion", "IndexIntersection", "SkipScan", "OrderedMerge", "LooseIndexScan", "SearchIndex", "SearchAggregate", "GroupsFirst"}
+		"IndexUnion", "IndexSortUnion", "IndexIntersection", "SkipScan", "OrderedMerge", "LooseIndexScan", "SearchIndex", "SearchAggregate", "GroupsFirst",
+		"SemiJoinOrder"}
 }
