@@ -19,7 +19,7 @@ import (
 func TestSearchParts(t *testing.T) {
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 512 << 20, DataDir: t.TempDir()})
 	dsn := servertest.DSN(s)
-	for round := range uint64(testflag.Rounds(1, 1, 6)) {
+	for round := range uint64(testflag.Rounds(1, 1, 2)) {
 		seed := testflag.Seed(1) + round
 		rnd := rand.New(rand.NewPCG(seed, 84))
 		r := &run{t: t, ctx: t.Context(), seed: seed}
