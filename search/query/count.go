@@ -12,18 +12,27 @@ import (
 var ErrNoEstimate = errors.New("query: no estimate")
 
 // Estimate estimates how many documents of a snapshot a tree finds. It takes counts
-// where they are at hand, treats conditions on different fields as independent, and
-// reads a sample of large lists of phrases' words. ErrNoEstimate where a field has no
-// order or lists.
+// where they are at hand, treats conditions on different fields as independent, looks in
+// one segment how often words come together, and reads a sample of large lists of phrases'
+// words. ErrNoEstimate where a field has no order or lists.
 func Estimate(s *seg.Snapshot, n Node) (float64, error) {
 	docs := float64(max(s.Docs(), 1))
 	sum := 0.0
-	for _, g := range s.Segments() {
+	var e estimator
+	segments := s.Segments()
+	largest := 0
+	for i, g := range segments {
+		if g.Docs() > segments[largest].Docs() {
+			largest = i
+		}
+	}
+	for i := range segments {
+		g := segments[(largest+i)%len(segments)]
 		all, err := roots(g)
 		if err != nil {
 			return 0, err
 		}
-		part, err := selectivityOf(g, n, all)
+		part, err := e.selectivityOf(g, n, all)
 		if err != nil {
 			return 0, err
 		}
@@ -43,15 +52,22 @@ func roots(s *seg.Segment) (float64, error) {
 	return float64(n.Count(0)), nil
 }
 
+// estimator estimates parts of a tree in one segment after the other, the largest first.
+type estimator struct {
+	// together is how many times as often words are in one text as if they were
+	// independent, in the first segment that has all of them.
+	together map[*Match]float64
+}
+
 // selectivityOf estimates the fraction of a segment's documents of some path, docs in
 // all, for which n is true.
-func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
+func (e *estimator) selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	all := max(docs, 1)
 	switch n := n.(type) {
 	case And:
 		p := 1.0
 		for _, c := range n {
-			one, err := selectivityOf(s, c, docs)
+			one, err := e.selectivityOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -61,7 +77,7 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 	case Or:
 		none := 1.0
 		for _, c := range n {
-			one, err := selectivityOf(s, c, docs)
+			one, err := e.selectivityOf(s, c, docs)
 			if err != nil {
 				return 0, err
 			}
@@ -69,10 +85,10 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		}
 		return 1 - none, nil
 	case Not:
-		p, err := selectivityOf(s, n.Of, docs)
+		p, err := e.selectivityOf(s, n.Of, docs)
 		return 1 - p, err
 	case *Nested:
-		return n.selectivity(s, docs)
+		return n.selectivity(e, s, docs)
 	case *Check:
 		return n.Share, nil
 	case *Words:
@@ -141,10 +157,41 @@ func selectivityOf(s *seg.Segment, n Node, docs float64) (float64, error) {
 		if part, ok, err := termSelectivity(s, n.Fields, n.Query, all); ok || err != nil {
 			return part, err
 		}
+		if ofTerms(n.Query) && len(n.Fields) == 1 {
+			return e.wordsSelectivity(s, n, all)
+		}
 		count, err := n.count(s)
 		return min(count/all, 1), err
 	}
 	return 1, nil
+}
+
+// wordsSelectivity is the fraction of all documents that contain all words of a list. It
+// counts them in one segment.
+func (e *estimator) wordsSelectivity(s *seg.Segment, n *Match, all float64) (float64, error) {
+	part, least := 1.0, 1.0
+	for _, q := range n.Query.(text.And).Of {
+		one, _, err := termSelectivity(s, n.Fields, q, all)
+		if err != nil {
+			return 0, err
+		}
+		part, least = part*one, min(least, one)
+	}
+	if part == 0 {
+		return 0, nil
+	}
+	if times, ok := e.together[n]; ok {
+		return min(part*times, least), nil
+	}
+	count, err := n.count(s)
+	if err != nil {
+		return 0, err
+	}
+	if e.together == nil {
+		e.together = map[*Match]float64{}
+	}
+	e.together[n] = max(count, 0.5) / (part * all) // none there may be some elsewhere
+	return min(count/all, 1), nil
 }
 
 // termSelectivity is the fraction of all documents that contain a word, or one of

@@ -23,10 +23,20 @@ type Order struct {
 	Stop    Stop
 }
 
+// firstFrom is from how many documents on it pays to look for the first of them.
+const firstFrom = 256
+
 // First leaves out documents that are not among the first n in an order. Those
-// that stay may be more: all that are equal to the last of them, and of an order by
-// keys, n of each segment.
+// that stay may be more: all of few, all that are equal to the last of them, and of an
+// order by keys, n of each segment.
 func First(hits []Hits, order []Order, n int) error {
+	total := 0
+	for i := range hits {
+		total += hits[i].Count
+	}
+	if total < firstFrom {
+		return nil
+	}
 	for _, part := range comparableParts(hits, order) {
 		before, equal, err := split(part, order, n)
 		if err != nil {
@@ -90,8 +100,10 @@ func split(hits []Hits, order []Order, n int) (before, equal []Hits, err error) 
 	before, equal = make([]Hits, len(hits)), make([]Hits, len(hits))
 	for i := range hits {
 		total += hits[i].Count
-		before[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
-		equal[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+		if before[i], equal[i] = hits[i], hits[i]; hits[i].Count > 0 { // else they are empty
+			before[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+			equal[i] = Hits{Seg: hits[i].Seg, Set: make([]uint64, len(hits[i].Set))}
+		}
 	}
 	switch {
 	case n <= 0:

@@ -125,9 +125,18 @@ func (m *matcher) query(q text.Query) ([]uint64, error) {
 	return set, nil
 }
 
-func (m *matcher) and(of []text.Query) ([]uint64, error) {
-	var set []uint64
+// and intersects its members, the lists of words of one field first: short ones before
+// long ones, which are then read only where the others left something.
+func (m *matcher) and(of []text.Query) (set []uint64, err error) {
+	if len(m.fields) == 1 {
+		if set, of, err = m.words(of); err != nil {
+			return nil, err
+		}
+	}
 	for _, q := range of {
+		if set != nil && isEmpty(set) {
+			break
+		}
 		other, err := m.query(q)
 		if err != nil {
 			return nil, err
@@ -144,6 +153,41 @@ func (m *matcher) and(of []text.Query) ([]uint64, error) {
 		set = newSet(m.s)
 	}
 	return set, nil
+}
+
+// words are the documents that have all words of a list, nil where it has none, and the
+// other members of the list.
+func (m *matcher) words(of []text.Query) (set []uint64, others []text.Query, err error) {
+	var room [8]*seg.List
+	lists := room[:0]
+	for _, q := range of {
+		term, ok := q.(text.Term)
+		if !ok {
+			others = append(others, q)
+			continue
+		}
+		l, err := m.fields[0].List([]byte(term.Term))
+		if err != nil {
+			return nil, nil, err
+		}
+		if l == nil {
+			return newSet(m.s), nil, nil
+		}
+		lists = append(lists, l)
+	}
+	if len(lists) == 0 {
+		return nil, others, nil
+	}
+	slices.SortFunc(lists, func(a, b *seg.List) int { return a.Count() - b.Count() })
+	set = newSet(m.s)
+	lists[0].Into(set)
+	most := lists[0].Count()
+	for _, l := range lists[1:] {
+		if l.Keep(set, most); len(lists) > 2 {
+			most = countBits(set)
+		}
+	}
+	return set, others, nil
 }
 
 func (m *matcher) or(q text.Or) ([]uint64, error) {

@@ -33,9 +33,12 @@ func TestMatchCount(t *testing.T) {
 		}
 		b.Upsert(fmt.Appendf(nil, "%09d", i))
 		b.Text(field, tokens, len(tokens))
-	}
-	if err := ix.Apply(b); err != nil {
-		t.Fatal(err)
+		if i%10_000 == 9_999 { // segments of equal size
+			if err := ix.Apply(b); err != nil {
+				t.Fatal(err)
+			}
+			b = ix.NewBatch()
+		}
 	}
 	s, err := ix.Snapshot()
 	if err != nil {
@@ -53,6 +56,8 @@ func TestMatchCount(t *testing.T) {
 	for _, q := range []text.Query{
 		common, rare, phrase("apple", "red", "tree"), phrase("bird", "rare"), text.Not{Of: common},
 		text.And{Of: []text.Query{common, text.Not{Of: phrase("apple", "tree")}}}, text.Or{Of: []text.Query{phrase("apple", "red"), rare}},
+		text.And{Of: []text.Query{text.Term{Term: "rare"}, text.Term{Term: "bird"}}}, text.And{Of: []text.Query{text.Term{Term: "red"}, text.Term{Term: "apple"}, text.Term{Term: "bird"}}},
+		text.And{Of: []text.Query{text.Term{Term: "red"}, text.Term{Term: "none"}}},
 		text.Near{Of: []text.Query{text.Term{Term: "red"}, common}, Window: 3},
 	} {
 		m := &Match{Fields: []seg.FieldID{field}, Query: q}

@@ -66,13 +66,13 @@ func insideOf(s *seg.Segment, nested *seg.Nested, path uint16, among []uint64) [
 
 // selectivity estimates the fraction of the documents right around those of the path,
 // of which the segment has docs, for which the node is true.
-func (n *Nested) selectivity(s *seg.Segment, docs float64) (float64, error) {
+func (n *Nested) selectivity(e *estimator, s *seg.Segment, docs float64) (float64, error) {
 	nested, err := s.Nested()
 	if err != nil || !nested.Any() {
 		return 0, err
 	}
 	count := float64(nested.Count(n.Path))
-	one, err := selectivityOf(s, n.Of, count)
+	one, err := e.selectivityOf(s, n.Of, count)
 	if err != nil {
 		return 0, err
 	}

@@ -87,7 +87,7 @@ func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 		efforts = append(efforts, effortOf(s, n))
 	}
 	set, first := among, true
-	for e := cheap; e <= dear; e++ {
+	for e := few; e <= dear; e++ {
 		for i, n := range a {
 			if efforts[i] != e {
 				continue
@@ -113,7 +113,8 @@ func (a And) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 type effort uint8
 
 const (
-	cheap  effort = iota // lists and bitsets
+	few    effort = iota // lists of words, of which an intersection is short
+	cheap                // lists and bitsets
 	scans                // all values, or those of some documents
 	places               // positions of words, and boxes
 	dear                 // tests of documents
@@ -149,7 +150,10 @@ func effortOf(s *seg.Segment, n Node) effort {
 		}
 		return cheap
 	case *Match:
-		if _, ok := n.Query.(text.Term); ok {
+		switch {
+		case ofTerms(n.Query):
+			return few
+		case isTerm(n.Query):
 			return cheap
 		}
 		return places
@@ -159,6 +163,17 @@ func effortOf(s *seg.Segment, n Node) effort {
 		return max(scans, effortOf(s, n.Of))
 	}
 	return dear
+}
+
+func isTerm(q text.Query) bool {
+	_, ok := q.(text.Term)
+	return ok
+}
+
+// ofTerms reports words all of which are required.
+func ofTerms(q text.Query) bool {
+	and, ok := q.(text.And)
+	return ok && len(and.Of) > 1 && !slices.ContainsFunc(and.Of, func(q text.Query) bool { return !isTerm(q) })
 }
 
 // keyEffort is that of a condition on keys.
@@ -233,9 +248,9 @@ func (n *Words) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Ranges) == 1 && !w.Multi() && !w.AllNull() && w.Scans(n.Ranges[0].Lo, n.Ranges[0].Hi) && isSparse(among, s.Docs()) {
+	if r := n.Ranges; len(r) == 1 && !w.Multi() && !w.AllNull() && isSparse(among, rangeWork(s, w, r[0].Lo, r[0].Hi)) {
 		set := slices.Clone(among)
-		r := n.Ranges[0]
+		r := r[0]
 		keepIn(set, r.Lo, r.Hi, w.Gather)
 		applyNulls(set, among, w.Nulls(), n.Null)
 		return set, nil
@@ -284,6 +299,16 @@ func (n *Keys) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 		nullsInto(s, k.Nulls(), k.AllNull(), set)
 	}
 	return set, nil
+}
+
+// rangeWork is how many values are looked at to find those of a range. To take one from
+// the order costs as much as to compare several.
+func rangeWork(s *seg.Segment, w *seg.Words, lo, hi int64) int {
+	const perSorted = 4
+	if w.Scans(lo, hi) || !w.HasPerm() {
+		return s.Docs()
+	}
+	return min(perSorted*w.RangeCount(lo, hi), s.Docs())
 }
 
 // sparse is how many values are scanned in the time that takes to read that of one

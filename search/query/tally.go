@@ -145,9 +145,9 @@ func termCount(s *seg.Segment, id seg.FieldID, term text.Term) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := terms.Postings([]byte(term.Term), nil)
-	if err != nil {
+	l, err := terms.List([]byte(term.Term))
+	if err != nil || l == nil {
 		return 0, err
 	}
-	return p.Count(), nil
+	return l.Count(), nil
 }

@@ -3,6 +3,7 @@ package seg
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/vellum"
@@ -181,6 +182,37 @@ func (l *List) Into(set []uint64) {
 	}
 	orRoaring(l.docs, set)
 }
+
+// Keep leaves those documents in a bitset, at most n, that the list has, too.
+func (l *List) Keep(set []uint64, n int) {
+	if l.docs == nil {
+		has := hasBit(set, l.one)
+		clear(set)
+		if has {
+			setBit(set, l.one)
+		}
+		return
+	}
+	if keepByDocument*n < l.Count()+len(set) {
+		for i, w := range set {
+			for ; w != 0; w &= w - 1 {
+				if bit := w & -w; !l.docs.Contains(uint32(i<<6 + bits.TrailingZeros64(w))) {
+					set[i] &^= bit
+				}
+			}
+		}
+		return
+	}
+	other := make([]uint64, len(set))
+	l.Into(other)
+	for i, w := range other {
+		set[i] &= w
+	}
+}
+
+// keepByDocument is how many documents of a list, and words of a bitset, are read in the
+// time that it takes to look one document up.
+const keepByDocument = 16
 
 // Run are some documents of a list, ascending.
 type Run struct {

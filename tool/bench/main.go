@@ -16,13 +16,14 @@ import (
 	"github.com/sqlots/sqlots/tool/bench/tpch"
 )
 
-const usage = `usage: sqlots bench load|run|index|search|columns|soak|tpch [flags]
+const usage = `usage: sqlots bench load|run|index|search|words|columns|soak|tpch [flags]
 
 load   creates and fills the call-record tables in the database of -dsn
        (sqlots_bench if it names none); tables of an earlier load are dropped
 run    measures workloads on what load has made
 index  measures writers beside an index build (sqlots bench index -h)
 search measures questions of a search index (sqlots bench search -h)
+words  measures searches for words over many connections (sqlots bench words -h)
 columns measures aggregates over what load has made (sqlots bench columns -h)
 soak   changes and asks a search index for a long time (sqlots bench soak -h)
 tpch   runs the queries of TPC-H (sqlots bench tpch -h tells more)
@@ -72,7 +73,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	others := map[string]func(context.Context, []string, io.Writer, io.Writer) error{"index": indexMain, "soak": soakMain, "search": searchMain, "columns": columnsMain}
+	others := map[string]func(context.Context, []string, io.Writer, io.Writer) error{"index": indexMain, "soak": soakMain, "search": searchMain, "words": wordsMain, "columns": columnsMain}
 	if len(args) > 0 && others[args[0]] != nil {
 		run := others[args[0]]
 		err := run(ctx, args[1:], stdout, stderr)
