@@ -84,7 +84,6 @@ func TestPartsAreShort(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	stopped := errors.New("stopped")
 	long, other := []byte(strings.Repeat("ä", 200_000)), []byte(strings.Repeat("Ä", 200_000))
 	for _, c := range List() {

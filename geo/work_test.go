@@ -32,7 +32,6 @@ func comb(n int) Geometry {
 // them.
 func TestWorkEnds(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	const n = 60_000
 	a, b := NewLine(zigzag(n, 0)), NewLine(zigzag(n, 100))
 	near := NewLine(zigzag(n, 0.5))

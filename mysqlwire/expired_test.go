@@ -61,7 +61,6 @@ func TestExpiredPassword(t *testing.T) {
 // refuses is refused.
 func TestBlocked(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{})
 	var told testutil.Buffer
@@ -159,7 +158,6 @@ func TestOpenAccount(t *testing.T) {
 // TestAccountConnections is MAX_USER_CONNECTIONS of an account, which precedes the limit
 // of the server.
 func TestAccountConnections(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{Limits: Limits{UserConnections: 1}})

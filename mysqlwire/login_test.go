@@ -218,7 +218,6 @@ func (l *remoteListener) Accept() (net.Conn, error) {
 // others to the others.
 func TestAddressShare(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	t.Parallel()
 	s, b, _ := startServer(t, Config{Limits: Limits{Connections: 10, AddressShare: 25}})
 	b.accounts["root"] = Account{User: "root", Plugin: PluginNative, AuthString: HashNative("secret"), Administrator: true}
@@ -261,7 +260,6 @@ func TestAddressShare(t *testing.T) {
 
 // TestUserConnections is max_user_connections, also when a user changes.
 func TestUserConnections(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	t.Parallel()
 	s, _, addr := startServer(t, Config{Limits: Limits{UserConnections: 2}})
@@ -422,7 +420,6 @@ func TestFailures(t *testing.T) {
 // TestWrongPasswords: guesses take longer and longer, also those that are broken
 // off when the first answer was wrong, and hold nobody up meanwhile.
 func TestWrongPasswords(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	var log testutil.Buffer
 	s, b, addr := startServer(t, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})

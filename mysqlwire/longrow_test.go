@@ -80,7 +80,6 @@ func compareRows(t *testing.T, got, want *resultWriter) {
 // datums.
 func TestConvertedLongRows(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	text := func(c schema.CollationID) schema.Type {
 		return schema.Type{ID: schema.TypeLongText, Collation: c, Len: 1 << 30}
 	}

@@ -388,7 +388,6 @@ func TestSessionTrack(t *testing.T) {
 
 func TestOldAndBrokenHandshakes(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	_, _, addr := startServer(t, Config{Limits: Limits{ConnectTimeout: 300 * time.Millisecond}})
 	c := dialGreeting(t, addr)
 	c.send(c.loginPacket(capLongPassword, "root", nil, "", ""))
@@ -601,7 +600,6 @@ func TestManyIdleConnections(t *testing.T) {
 
 // TestBusyConnections has 200 connections work at once, a few of which vanish.
 func TestBusyConnections(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	t.Parallel()
 	s, b, addr := startServer(t, Config{})

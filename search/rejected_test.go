@@ -47,7 +47,6 @@ func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 // themselves, whatever becomes of them; those of other fields are not.
 func TestRejected(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.rows.rejects = true
 		w.fill(2*buildRows + 100) // 3*i+1: every fifth

@@ -562,7 +562,6 @@ func TestResumedBuild(t *testing.T) {
 // TestCloseEndsAll: nothing runs on, whatever was under way.
 func TestCloseEndsAll(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	w := newWorld(t, memkv.New(memkv.Options{}))
 	w.fill(3 * buildRows)
 	before := runtime.NumGoroutine()

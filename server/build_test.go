@@ -151,7 +151,6 @@ func TestAlterBesideWriters(t *testing.T) {
 // at its next start, as a process that can be killed.
 func TestBuildAcrossRestart(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	dir := t.TempDir()
 	for _, kill := range []bool{false, true} {
 		inDir := func(cfg *server.Config) { cfg.InMemory, cfg.DataDir, cfg.Memory = false, dir, 64<<20 }

@@ -36,7 +36,6 @@ const smallMemory = 16 << 20
 // reads all of it, goes on writing, and checks it again.
 func TestFormats(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	if *makeFormat {
 		writeStore(t, filepath.Join(formats, strconv.Itoa(pebblekv.FormatVersion)))
 	}

@@ -875,7 +875,6 @@ func TestHTTPCancel(t *testing.T) {
 // TestHTTPSessions: transactions over several requests.
 func TestHTTPSessions(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	t.Parallel()
 	s, c, h := startHTTP(t, func(c *server.Config) { c.HTTP.SessionIdle = time.Second })
 	c.exec("CREATE TABLE a (id INT PRIMARY KEY)")
@@ -1071,7 +1070,6 @@ func TestHTTPLoadMapping(t *testing.T) {
 
 // TestHTTPStop: what runs may end, then it is interrupted; sessions do not hold the server.
 func TestHTTPStop(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	for _, grace := range []time.Duration{10 * time.Second, 0} {
 		s, dsn := startOnce(t, func(c *server.Config) { c.HTTP.Listen = "127.0.0.1:0" })

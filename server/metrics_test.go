@@ -152,7 +152,6 @@ var metricName = regexp.MustCompile(`\b(?:sqlots|go|process)_[a-z0-9_]+\b`)
 // content with the rules and their tests.
 func TestDeploy(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	s, dsn := startServer(t, withMetrics, inDir(t))
 	work(t, dsn)
 	c := dial(t, dsn)
@@ -243,7 +242,6 @@ func TestMetricsPage(t *testing.T) {
 
 // TestReady: the pages say whether the server takes clients.
 func TestReady(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	t.Parallel()
 	s, dsn := startOnce(t, withMetrics)

@@ -48,7 +48,6 @@ func TestLongChains(t *testing.T) {
 // TestNestedStatements: what stands for too much is an error, in a short time.
 func TestNestedStatements(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	_, dsn := startServer(t)
 	c, ctx := dial(t, dsn), context.Background()
 	c.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT)")

@@ -265,7 +265,6 @@ func TestReplacePassword(t *testing.T) {
 // TestFailedLoginAttempts: an account is blocked after failures.
 func TestFailedLoginAttempts(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	t.Parallel()
 	a := newAccountTest(t)
 	a.root.exec("CREATE USER f IDENTIFIED BY 'x' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 3")

@@ -25,7 +25,6 @@ type moment struct {
 // or the answer is that they are not known, where rows changed too often.
 func TestVersionsAgainstModel(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	t.Run("memory", func(t *testing.T) { testVersions(t, func(*server.Config) {}) })
 	t.Run("disk", func(t *testing.T) {
 		dir := t.TempDir()

@@ -94,7 +94,6 @@ func TestMatchesOfLongArrays(t *testing.T) {
 // that grows with their length, but for objects in arrays.
 func TestMatchesEnd(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	const n = 100_000
 	long := func(e, last string) []byte { return mustJSON(t, "["+strings.Repeat(e+",", n)+last+"]") }
 	for _, c := range []struct {

@@ -17,7 +17,6 @@ var costs = regexp.MustCompile(`  \(cost=\S+ rows=\S+\)`)
 // and compares with the results that lie next to them.
 func TestExamples(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
 	for _, name := range []string{"cities", "divisions", "cards", "files", "orders", "shops", "media", "im", "weather", "live", "monitoring", "mailbox", "hotcold",
 		"search/places", "search/divisions", "search/orders", "search/shops", "search/messages", "search/grids", "search/media"} {
@@ -57,7 +56,6 @@ var (
 // TestSearchExamples holds that the queries of the examples of search indexes
 // give the same without them.
 func TestSearchExamples(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	dsn := "root@tcp(" + startServer(t).Addr() + ")/"
 	files, err := filepath.Glob("../../examples/search/*.sql")

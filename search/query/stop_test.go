@@ -17,7 +17,6 @@ import (
 // in the middle of it.
 func TestStop(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	const field, docs = 1, rankedDocs + 10_000
 	ix, err := seg.Open(t.TempDir(), seg.Schema{Fields: []seg.Field{{ID: field, Kind: seg.KindText}}}, seg.Options{})
 	if err != nil {

@@ -120,7 +120,6 @@ func checkNumbered(s *Snapshot, n int) error {
 // bounded, waiting for the disk fails, and all is well when it is back.
 func TestDiskTrouble(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	dir := t.TempDir() + "/index"
 	ix, err := Open(dir, testSchema(), Options{PersistEvery: time.Millisecond, MaxUnpersisted: 200_000})
 	if err != nil {

@@ -35,7 +35,6 @@ func lateSchema(late bool) Schema {
 // after merges, and as if they had been written with it.
 func TestLateFields(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	dir := t.TempDir()
 	open := func(late bool) *Index {
 		ix, err := Open(dir, lateSchema(late), Options{PersistEvery: 2 * time.Millisecond, SegmentsPerTier: 3})

@@ -94,7 +94,6 @@ func statement() *metrics.Trace {
 // held up longer than it was given.
 func TestFailures(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	never := make(chan struct{})
 	var asked atomic.Int64
 	for name, answer := range map[string]http.HandlerFunc{

@@ -30,7 +30,6 @@ func (c *endsAfter) Err() error {
 // or weighed, by rows, by vectors and as a filter, and has an error then.
 func TestLongTextsEnd(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	row := make([]value.Datum, 3)
 	cols := make([]Expr, len(row))
 	in := &vec.Batch{N: 1}

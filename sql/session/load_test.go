@@ -16,7 +16,6 @@ import (
 // which give up, as row by row.
 func TestLoadDataRoads(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	var file strings.Builder
 	for i := 0; file.Len() < 2*loaddata.BulkFrom; i++ {
 		fmt.Fprintf(&file, "%d,%d,name %d of some length to fill the file\n", i, i%1000, i)

@@ -105,7 +105,6 @@ func TestLoadJob(t *testing.T) {
 // which one may belong to a client that is gone, one loads.
 func TestLoadTokenOnce(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	for _, long := range []bool{false, true} {
 		t.Run(fmt.Sprintf("long %t", long), func(t *testing.T) {
 			s := testSession(t)

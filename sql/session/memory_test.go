@@ -219,7 +219,6 @@ func TestLocksMemory(t *testing.T) {
 // them aside, end the statement with 3170, which leaves no trace.
 func TestKeysWithoutDisk(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	s := testSession(t)
 	s.Engine.Spill = nil
 	for _, sql := range []string{

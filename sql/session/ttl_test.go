@@ -17,7 +17,6 @@ import (
 // one, with their index entries, and nothing else goes.
 func TestExpiryJob(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	s := testSession(t)
 	s.mustQuery(t, "CREATE DATABASE d", &sink{})
 	s.mustQuery(t, "USE d", &sink{})

@@ -14,13 +14,11 @@ import (
 
 func TestConformanceFar(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	storagetest.Run(t, func(*testing.T) storage.Store { return errkv.NewFar(errkv.FarOptions{}) })
 }
 
 // TestConformanceFarSlow: commits overtake each other, and Settled is old.
 func TestConformanceFarSlow(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	storagetest.Run(t, func(*testing.T) storage.Store {
 		return errkv.NewFar(errkv.FarOptions{Delay: 300 * time.Microsecond, Lag: 3 * time.Millisecond})

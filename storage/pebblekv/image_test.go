@@ -32,7 +32,6 @@ func openEager(t testing.TB) *Store {
 // images.
 func TestConformanceWithImages(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store { return openEager(t) })
 }
 

@@ -110,7 +110,6 @@ func TestSorter(t *testing.T) {
 // different groups are none.
 func TestDuplicates(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		keys := randomKeys(rng, 2+rng.IntN(2000))

@@ -73,7 +73,6 @@ func TestCallCounts(t *testing.T) {
 // not answer.
 func TestClusterMetrics(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	defer tikvkv.ShortLease(2*time.Second, 100*time.Millisecond)()
 	n := cluster(t).Node()
 	kv, err := n.Connect()

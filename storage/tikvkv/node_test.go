@@ -31,7 +31,6 @@ func join(t testing.TB, c *tikvtest.Cluster, address string, lost func(error)) (
 // goes on where it has left, and waits for the end of a lease that is not renewed.
 func TestOneNode(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
 	c := cluster(t)
 	a, _, err := join(t, c, "a:4000", nil)
@@ -68,7 +67,6 @@ func TestOneNode(t *testing.T) {
 // nothing and reads nothing from then on, also when it is connected again.
 func TestLostStore(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
 	c := cluster(t)
 	var lost atomic.Bool
@@ -99,7 +97,6 @@ func TestLostStore(t *testing.T) {
 // TestCutOff: a server that was cut off for longer than its lease goes on if no other one
 // has taken the store.
 func TestCutOff(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	defer tikvkv.ShortLease(300*time.Millisecond, 30*time.Millisecond)()
 	c := cluster(t)
@@ -160,7 +157,6 @@ func TestAddress(t *testing.T) {
 // TestNobodyThere: without a placement driver the error has one line with the reason, and
 // comes in time. Without some of its files TLS is refused at once.
 func TestNobodyThere(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	defer tikvkv.ShortConnect(time.Second)()
 	a, err := tikvkv.ParseAddress("tikv://127.0.0.1:1/x")

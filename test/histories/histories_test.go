@@ -24,7 +24,6 @@ func TestHistories(t *testing.T) {
 // TestIdleFiles: search indexes close their files between any two queries.
 func TestIdleFiles(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	play(t, plan{txns: testflag.Rounds(500, 1_000, 3_000), settings: settings{Dir: t.TempDir(), Memory: *memory << 20, Idle: time.Millisecond}})
 }
 

@@ -84,7 +84,6 @@ func (c *course) checkPlans() {
 // the other: what one has shown the next shows as well.
 func TestCommitSteps(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	c := newCourse(t, 1)
 	for flush := range 3 {
 		for _, at := range step.Commits {
@@ -112,7 +111,6 @@ func TestCommitSteps(t *testing.T) {
 // TestAsOf stops a commit at each step while rows are read as they were a moment
 // ago: when the commit has ended, they are still what they were then.
 func TestAsOf(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	c := newCourse(t, 2)
 	ctx := context.Background()

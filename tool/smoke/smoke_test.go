@@ -91,7 +91,7 @@ func run(t *testing.T, damage func(addr string)) (string, error) {
 	var out bytes.Buffer
 	refused := false
 	err := smoke.Run(bg, smoke.Options{
-		For: 200 * time.Millisecond, Turn: 100 * time.Millisecond, Workers: 2, Patience: 5 * time.Second, Out: &out,
+		For: 1200 * time.Millisecond, Turn: 600 * time.Millisecond, Workers: 2, Patience: 5 * time.Second, Out: &out,
 		Start: func(context.Context) (string, func(), error) {
 			if !refused {
 				refused = true
@@ -105,7 +105,6 @@ func run(t *testing.T, damage func(addr string)) (string, error) {
 
 func TestRun(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	out, err := run(t, func(string) {})
 	must(t, err)
 	for _, want := range []string{"no store yet; trying again", "refused, 0 unknown", "a new server has all of", "nothing was lost"} {
@@ -116,7 +115,6 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunFinds(t *testing.T) {
-	testflag.Normal(t)
 	testflag.Normal(t)
 	out, err := run(t, func(addr string) {
 		db, err := sql.Open("mysql", "root@tcp("+addr+")/")

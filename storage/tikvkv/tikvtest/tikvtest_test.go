@@ -245,7 +245,6 @@ func TestDeadlock(t *testing.T) {
 // TestExpired: the locks of a client that is gone end with their time.
 func TestExpired(t *testing.T) {
 	testflag.Normal(t)
-	testflag.Normal(t)
 	c, _, s := open(t)
 	n, dead := connect(t, c)
 	was := atomic.SwapUint64(&transaction.ManagedLockTTL, 300)
