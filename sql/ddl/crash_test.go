@@ -339,7 +339,7 @@ func TestWritersDuringBuild(t *testing.T) {
 	testflag.Normal(t)
 	s := newServer(t)
 	s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
-	for i := range testflag.Pick(300, 1000, 3000) {
+	for i := range testflag.Pick(200, 500, 2000) {
 		s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%7, i))
 	}
 	stop := make(chan struct{})
