@@ -385,7 +385,7 @@ func check(t *testing.T, src *memSource, plan *physical.Plan, want []string, ord
 // query ends with 1021 and leaves nothing.
 func checkFaults(t *testing.T, src *memSource, plan *physical.Plan) {
 	t.Helper()
-	for at := 1; ; at += 1 + at/3 {
+	for at := 1; ; at += testflag.InShort(1+3*at, 1+at/3) {
 		s := &memSource{tables: src.tables, size: 100, parts: src.parts}
 		env, fs := testEnv(s), &memFS{failAt: at}
 		env.BatchSize, env.Parallelism = 100, max(1, src.parts)
