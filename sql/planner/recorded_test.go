@@ -97,7 +97,7 @@ func recordedFiles(t *testing.T) (list []string) {
 func newRecorder() *recorder {
 	r := &recorder{testCatalog: newTestCatalog(), parser: parser.New(), binder: bind.NewBinder(parser.NewPool()), exprs: map[*schema.Table]*derive.Exprs{}, sets: []plantest.Set{plantest.Off(), plantest.Off("HashJoin", "ParallelAggregate"), plantest.Off("LookupJoin", "StreamAggregate", "PushFilters")}}
 	r.env = &bind.Env{Catalog: r, Virtual: scriptVirtual{}, Database: "d", Mode: types.DefaultSQLMode, Collation: schema.CollationUTF8MB40900AICI,
-		ServerCollation: schema.CollationUTF8MB40900AICI, Parser: parser.NewPool(), Warn: func(w sqlerr.Warning) { r.warns = append(r.warns, w.Err.Error()) }}
+		ServerCollation: schema.CollationLatin1SwedishCI, Parser: parser.NewPool(), Warn: func(w sqlerr.Warning) { r.warns = append(r.warns, w.Err.Error()) }}
 	r.env.UserVar = func(name string) schema.Type { return variableTypes[len(name)%len(variableTypes)] }
 	r.env.SysVar = func(_, name string) (schema.Type, error) { return variableTypes[len(name)%len(variableTypes)], nil }
 	return r
@@ -106,9 +106,11 @@ func newRecorder() *recorder {
 // variableTypes are those of variables, by the lengths of their names.
 var variableTypes = []schema.Type{types.BigInt, types.UBigInt, types.Double, types.DecimalOf(10, 2), types.VarcharOf(20, schema.CollationUTF8MB40900AICI)}
 
-// Database has the databases d and e.
+// Database has the databases d, e and f, of different collations: those of f are the
+// server's.
 func (r *recorder) Database(name string) (*schema.Database, bool) {
-	return &schema.Database{Name: name, Collation: schema.CollationUTF8MB40900AICI}, name == "d" || name == "e"
+	c, ok := map[string]schema.CollationID{"d": schema.CollationUTF8MB40900AICI, "e": schema.CollationUTF8MB4Bin, "f": schema.CollationNone}[name]
+	return &schema.Database{Name: name, Collation: c}, ok
 }
 
 // Table finds the tables of e by e. and the name.
