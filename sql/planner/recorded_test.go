@@ -53,12 +53,23 @@ func TestRecorded(t *testing.T) {
 		if i%testflag.InShort(3, 1) != 0 {
 			continue
 		}
-		got.WriteString("## " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) + "\n")
-		about = append(about, "")
-		newRecorder().file(t, path, func(line int, sql, text string) {
-			got.WriteString(testutil.Digest(text) + "\n")
-			about = append(about, fmt.Sprintf("%s:%d %s\n%s", path, line, sql, text))
-		})
+		for _, mode := range []types.SQLMode{types.DefaultSQLMode, otherMode} {
+			if mode == otherMode && filepath.Ext(path) != ".sql" {
+				continue
+			}
+			got.WriteString("## " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path))
+			if mode == otherMode {
+				got.WriteString(" in another mode")
+			}
+			got.WriteByte('\n')
+			about = append(about, "")
+			r := newRecorder()
+			r.env.Mode = mode
+			r.file(t, path, func(line int, sql, text string) {
+				got.WriteString(testutil.Digest(text) + "\n")
+				about = append(about, fmt.Sprintf("%s:%d %s\n%s", path, line, sql, text))
+			})
+		}
 	}
 	testflag.GoldenPart(t, "testdata/recorded.txt", got.String(), func(line int, _ string) string {
 		if line < len(about) {
@@ -67,6 +78,9 @@ func TestRecorded(t *testing.T) {
 		return ""
 	})
 }
+
+// otherMode has what the default sql_mode has not.
+const otherMode = types.ModeANSIQuotes | types.ModePipesAsConcat | types.ModeNoUnsignedSubtraction | types.ModeHighNotPrecedence | types.ModeRealAsFloat | types.ModeNoBackslashEscapes | types.ModeAllowInvalidDates
 
 // recorder binds statements of one script after the other. Its catalog has the tables
 // of CREATE TABLE; of what ALTER TABLE does it has new columns and keys only.
