@@ -176,7 +176,6 @@ func (s *server) insert(name string, rows ...string) {
 	}
 }
 
-// rows are the rows of a table as text, in key order.
 // partition is the number of a row's partition.
 func (s *server) partition(t *schema.Table, row []value.Datum) value.Datum {
 	s.t.Helper()
@@ -196,7 +195,12 @@ func (s *server) partition(t *schema.Table, row []value.Datum) value.Datum {
 
 func (s *server) rows(name string) string {
 	s.t.Helper()
-	t := s.table(name)
+	return s.rowsOf(s.table(name))
+}
+
+// rowsOf are the rows of a table as text, in key order.
+func (s *server) rowsOf(t *schema.Table) string {
+	s.t.Helper()
 	var out []string
 	err := readRows(context.Background(), s.store, s.codec(t), func(row []value.Datum) error {
 		var f []string
@@ -223,7 +227,7 @@ func (s *server) rows(name string) string {
 func (s *server) checkIndexes(t *schema.Table, rows int) {
 	s.t.Helper()
 	for _, x := range t.Indexes {
-		if n := s.keys(table.IndexSpan(t.ID, x.ID)); n != rows {
+		if n := s.keys(table.IndexSpan(t.ID, x.ID)); n != rows && x.Where == 0 {
 			s.t.Errorf("index %s has %d entries, want %d", x.Name, n, rows)
 		}
 	}

@@ -214,7 +214,13 @@ func (s *setOp) open(ctx context.Context) (bool, error) {
 	rd := s.part.sums.NewReader()
 	for {
 		b, err := rd.Next()
-		if err != nil || b == nil {
+		if err != nil {
+			return false, err
+		}
+		if b == nil {
+			if s.rows != nil { // what is in memory belongs to the same partitions
+				err = s.spill()
+			}
 			return err == nil, err
 		}
 		if err := interrupted(ctx); err != nil {

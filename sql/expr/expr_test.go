@@ -3,6 +3,8 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -430,6 +432,36 @@ func TestForksShareTrees(t *testing.T) {
 	for range 4 {
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestConv: numbers are read and written in all bases, in letters of both cases.
+func TestConv(t *testing.T) {
+	ec := testCtx(nil)
+	for base := 2; base <= 36; base++ {
+		for _, n := range []uint64{0, 1, 9, 10, uint64(base) - 1, uint64(base), 35, 36, 123456789, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+			text := strconv.FormatUint(n, base)
+			for _, s := range []string{text, strings.ToUpper(text), text + "!", "00" + text} {
+				got, err := EvalRow(ec, call("conv", s, base, 10), nil)
+				if want := strconv.FormatUint(n, 10); err != nil || got.Str() != want {
+					t.Errorf("%s of base %d is %s, want %s, %v", s, base, datumText(got), want, err)
+				}
+			}
+			got, err := EvalRow(ec, call("conv", strconv.FormatUint(n, 10), 10, base), nil)
+			if err != nil || got.Str() != strings.ToUpper(text) {
+				t.Errorf("%d in base %d is %s, want %s, %v", n, base, datumText(got), strings.ToUpper(text), err)
+			}
+		}
+		for digit := range 36 {
+			got, err := EvalRow(ec, call("conv", "1"+strconv.FormatInt(int64(digit), 36), base, 10), nil)
+			want := 1 // what is no digit ends the number
+			if digit < base {
+				want = base + digit
+			}
+			if err != nil || got.Str() != strconv.Itoa(want) {
+				t.Errorf("1 and the digit %d in base %d: %s, want %d, %v", digit, base, datumText(got), want, err)
+			}
 		}
 	}
 }

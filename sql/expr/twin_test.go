@@ -378,3 +378,56 @@ func TestAttributesAgainstRow(t *testing.T) {
 		}
 	}
 }
+
+// TestLongOrs holds them together for an OR of many equalities, whose values are looked up.
+func TestLongOrs(t *testing.T) {
+	for seed := range int64(testflag.Rounds(120, 400, 2000)) {
+		r := rand.New(rand.NewSource(seed))
+		g := newTwinGen(r)
+		cols := r.Perm(len(g.ts) - 1)[:1+r.Intn(3)]
+		var branches []Expr
+		for range minOrList - 1 + r.Intn(30) {
+			var parts []Expr
+			for _, j := range cols {
+				of := j
+				if r.Intn(40) == 0 {
+					of = r.Intn(len(g.ts) - 1)
+				}
+				args := []Expr{&Col{ID: ColID(j), Index: j, T: g.ts[j], Null: true, Name: fmt.Sprintf("c%d", j)}, NewConst(g.vals[of][r.Intn(len(g.vals[of]))], g.ts[of])}
+				if r.Intn(30) == 0 {
+					args[1] = lit(nil)
+				}
+				if r.Intn(4) == 0 {
+					slices.Reverse(args)
+				}
+				if e, err := NewFunc(testEnv, "=", args...); err == nil {
+					parts = append(parts, e)
+				}
+			}
+			if len(parts) == 0 {
+				continue
+			}
+			branch := parts[0]
+			if len(parts) > 1 {
+				branch = call("and", anyOf(parts)...)
+			}
+			branches = append(branches, branch)
+		}
+		if len(branches) < 2 {
+			continue
+		}
+		e := call("or", anyOf(branches)...)
+		if r.Intn(4) == 0 {
+			e = Not(e)
+		}
+		twinCheck(t, e, twinBatch(r, 1+r.Intn(100)))
+	}
+}
+
+func anyOf(list []Expr) []any {
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = e
+	}
+	return out
+}

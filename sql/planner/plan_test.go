@@ -32,6 +32,8 @@ type testCatalog struct {
 	distinct map[string]float64
 	// invisible: the next plan may use invisible indexes.
 	invisible bool
+	// counts: the sizes of searches are known.
+	counts bool
 }
 
 var (
@@ -245,10 +247,17 @@ func (c *testCatalog) SearchReady(_ *schema.Table, x *schema.SearchIndex) bool {
 	return !strings.HasPrefix(x.Name, "building")
 }
 
-func (c *testCatalog) SearchRows(context.Context, *expr.Ctx, *schema.Table, *schema.SearchIndex, *physical.SearchNode) (float64, bool) {
-	return 0, false
+// SearchRows guesses by the nodes of a query, where sizes are known.
+func (c *testCatalog) SearchRows(ctx context.Context, _ *expr.Ctx, t *schema.Table, _ *schema.SearchIndex, n *physical.SearchNode) (float64, bool) {
+	rows := c.TableRows(ctx, t)
+	n.Each(func(n *physical.SearchNode) { rows /= float64(2 + n.Op) })
+	return rows, c.counts
 }
 
-func (c *testCatalog) SearchRejected(context.Context, *schema.Table, *physical.SearchScan, []int) float64 {
-	return 0
+// SearchRejected: an index whose name begins with rejects has values that it does not take.
+func (c *testCatalog) SearchRejected(_ context.Context, _ *schema.Table, n *physical.SearchScan, read []int) float64 {
+	if !strings.HasPrefix(n.Index.Name, "rejects") {
+		return 0
+	}
+	return float64(100 + len(read))
 }

@@ -53,12 +53,23 @@ func TestRecorded(t *testing.T) {
 		if i%testflag.InShort(3, 1) != 0 {
 			continue
 		}
-		got.WriteString("## " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path) + "\n")
-		about = append(about, "")
-		newRecorder().file(t, path, func(line int, sql, text string) {
-			got.WriteString(testutil.Digest(text) + "\n")
-			about = append(about, fmt.Sprintf("%s:%d %s\n%s", path, line, sql, text))
-		})
+		for _, mode := range []types.SQLMode{types.DefaultSQLMode, otherMode} {
+			if mode == otherMode && filepath.Ext(path) != ".sql" {
+				continue
+			}
+			got.WriteString("## " + filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path))
+			if mode == otherMode {
+				got.WriteString(" in another mode")
+			}
+			got.WriteByte('\n')
+			about = append(about, "")
+			r := newRecorder()
+			r.env.Mode = mode
+			r.file(t, path, func(line int, sql, text string) {
+				got.WriteString(testutil.Digest(text) + "\n")
+				about = append(about, fmt.Sprintf("%s:%d %s\n%s", path, line, sql, text))
+			})
+		}
 	}
 	testflag.GoldenPart(t, "testdata/recorded.txt", got.String(), func(line int, _ string) string {
 		if line < len(about) {
@@ -67,6 +78,9 @@ func TestRecorded(t *testing.T) {
 		return ""
 	})
 }
+
+// otherMode has what the default sql_mode has not.
+const otherMode = types.ModeANSIQuotes | types.ModePipesAsConcat | types.ModeNoUnsignedSubtraction | types.ModeHighNotPrecedence | types.ModeRealAsFloat | types.ModeNoBackslashEscapes | types.ModeAllowInvalidDates
 
 // recorder binds statements of one script after the other. Its catalog has the tables
 // of CREATE TABLE; of what ALTER TABLE does it has new columns and keys only.
@@ -97,7 +111,7 @@ func recordedFiles(t *testing.T) (list []string) {
 func newRecorder() *recorder {
 	r := &recorder{testCatalog: newTestCatalog(), parser: parser.New(), binder: bind.NewBinder(parser.NewPool()), exprs: map[*schema.Table]*derive.Exprs{}, sets: []plantest.Set{plantest.Off(), plantest.Off("HashJoin", "ParallelAggregate"), plantest.Off("LookupJoin", "StreamAggregate", "PushFilters")}}
 	r.env = &bind.Env{Catalog: r, Virtual: scriptVirtual{}, Database: "d", Mode: types.DefaultSQLMode, Collation: schema.CollationUTF8MB40900AICI,
-		ServerCollation: schema.CollationUTF8MB40900AICI, Parser: parser.NewPool(), Warn: func(w sqlerr.Warning) { r.warns = append(r.warns, w.Err.Error()) }}
+		ServerCollation: schema.CollationLatin1SwedishCI, Parser: parser.NewPool(), Warn: func(w sqlerr.Warning) { r.warns = append(r.warns, w.Err.Error()) }}
 	r.env.UserVar = func(name string) schema.Type { return variableTypes[len(name)%len(variableTypes)] }
 	r.env.SysVar = func(_, name string) (schema.Type, error) { return variableTypes[len(name)%len(variableTypes)], nil }
 	return r
@@ -106,9 +120,11 @@ func newRecorder() *recorder {
 // variableTypes are those of variables, by the lengths of their names.
 var variableTypes = []schema.Type{types.BigInt, types.UBigInt, types.Double, types.DecimalOf(10, 2), types.VarcharOf(20, schema.CollationUTF8MB40900AICI)}
 
-// Database has the databases d and e.
+// Database has the databases d, e and f, of different collations: those of f are the
+// server's.
 func (r *recorder) Database(name string) (*schema.Database, bool) {
-	return &schema.Database{Name: name, Collation: schema.CollationUTF8MB40900AICI}, name == "d" || name == "e"
+	c, ok := map[string]schema.CollationID{"d": schema.CollationUTF8MB40900AICI, "e": schema.CollationUTF8MB4Bin, "f": schema.CollationNone}[name]
+	return &schema.Database{Name: name, Collation: c}, ok
 }
 
 // Table finds the tables of e by e. and the name.

@@ -191,7 +191,8 @@ func (c configuration) open(addr, script string) func(context.Context) (driver.C
 		if err != nil {
 			return nil, err
 		}
-		set := fmt.Sprintf("SET sqlots_batch_size = %d", c.batchSize)
+		// The same plans on any number of processors.
+		set := fmt.Sprintf("SET sqlots_parallelism = 2, sqlots_batch_size = %d", c.batchSize)
 		if c.spills {
 			bytes := 500
 			if slices.Contains(manyRows, script) {

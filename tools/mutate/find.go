@@ -127,7 +127,7 @@ func (f *finder) look(n ast.Node) {
 			f.add(n, "true", "MUTANT")
 		}
 	case *ast.ExprStmt:
-		if f.inBlock() {
+		if f.inBlock() && !f.givesBack(n) {
 			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.IncDecStmt:
@@ -153,6 +153,21 @@ func (f *finder) frees(n *ast.AssignStmt) bool {
 	to, ok := n.Lhs[0].(*ast.SelectorExpr)
 	call, isCall := n.Rhs[0].(*ast.CallExpr)
 	return ok && isCall && (to.Sel.Name == "free" || strings.HasSuffix(to.Sel.Name, "Free")) && f.text(call.Fun) == "append" && f.text(call.Args[0]) == f.text(to)
+}
+
+// givesBack reports a call that puts memory where it is kept for its next use: into a
+// sync.Pool, or a selection into the list of its context.
+func (f *finder) givesBack(n *ast.ExprStmt) bool {
+	call, ok := n.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	fn, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	t := types.TypeString(f.p.TypesInfo.TypeOf(fn.X), nil)
+	return fn.Sel.Name == "Put" && strings.TrimPrefix(t, "*") == "sync.Pool" || fn.Sel.Name == "putSel"
 }
 
 // inBlock reports whether the parent is a list of statements.

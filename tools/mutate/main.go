@@ -80,7 +80,15 @@ func main() {
 	limit := flag.Duration("limit", 2*time.Minute, "most processor time of all tests of a mutant: a minute on two processors")
 	verbose := flag.Bool("v", false, "print killed mutants too")
 	only := flag.String("only", "", "numbers of the mutants to try, with commas; empty for all")
+	in := flag.String("in", "", "packages whose code is changed instead of all, with commas: ./sql/ddl/...")
+	by := flag.String("by", "", "packages whose tests run instead of all, with commas: ./sql/ddl")
 	flag.Parse()
+	if *in != "" {
+		mutated = strings.Split(*in, ",")
+	}
+	if *by != "" {
+		suites = strings.Split(*by, ",")
+	}
 	if err := run(*count, *seed, *jobs, *limit, *verbose, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)

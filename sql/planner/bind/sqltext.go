@@ -351,6 +351,8 @@ func (p *exprPrinter) function(n *ast.FuncCallExpr) {
 		p.using("char(", n.Args[:len(n.Args)-1], n.Args[len(n.Args)-1])
 	case "get_format":
 		p.getFormat(n)
+	case ast.WeightString:
+		p.weightString(n)
 	case ast.JSONMemberOf:
 		p.expr(n.Args[0])
 		p.put(" member of (")
@@ -438,6 +440,20 @@ func (p *exprPrinter) using(open string, args []ast.ExprNode, charset ast.ExprNo
 	p.list(",", args)
 	if l, ok := charset.(*parser.Literal); ok && l.Kind != parser.LiteralNull {
 		p.put(" using ", l.GetString())
+	}
+	p.put(")")
+}
+
+// weightString prints WEIGHT_STRING, whose AS is in the second and third argument.
+func (p *exprPrinter) weightString(n *ast.FuncCallExpr) {
+	p.put(n.FnName.L, "(")
+	p.expr(n.Args[0])
+	if len(n.Args) == 3 {
+		if word, ok := n.Args[1].(*parser.Literal); ok {
+			p.put(" as ", strings.ToLower(word.GetString()), "(")
+			p.expr(n.Args[2])
+			p.put(")")
+		}
 	}
 	p.put(")")
 }

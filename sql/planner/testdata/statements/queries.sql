@@ -148,3 +148,20 @@ SELECT GROUP_CONCAT(a, b ORDER BY 2, 1 DESC) FROM t
 SELECT GROUP_CONCAT(a ORDER BY 2) FROM t
 SELECT a FROM t ORDER BY 0
 SELECT a FROM t GROUP BY 0
+# Multi-valued parts after other parts, that are bound, are ranges, or are not.
+CREATE TABLE mv (id INT PRIMARY KEY, a INT, b INT, j JSON, KEY az (a, (CAST(j->'$.c' AS CHAR(10) ARRAY)), b), UNIQUE KEY u ((CAST(j->'$.u' AS UNSIGNED ARRAY)), a), KEY w ((CAST(j AS DECIMAL(5,1) ARRAY))) INVISIBLE) PARTITION BY HASH (id) PARTITIONS 3
+SELECT * FROM mv FORCE INDEX (az) WHERE 'x' MEMBER OF (j->'$.c')
+SELECT * FROM mv FORCE INDEX (az) WHERE a > 3 AND 'x' MEMBER OF (j->'$.c')
+SELECT * FROM mv FORCE INDEX (az) WHERE a = 3 AND 'x' MEMBER OF (j->'$.c') AND b > 4
+SELECT id FROM mv FORCE INDEX (az) WHERE a IN (1, 2) AND JSON_CONTAINS(j->'$.c', '["x", "y"]') AND b < 4
+SELECT id FROM mv FORCE INDEX (az) WHERE a IS NULL AND JSON_OVERLAPS(j->'$.c', '["x", "y"]') ORDER BY b LIMIT 3
+SELECT id FROM mv FORCE INDEX (az) WHERE a = 3 ORDER BY a
+SELECT id FROM mv FORCE INDEX (u) WHERE 3 MEMBER OF (j->'$.u')
+SELECT id FROM mv FORCE INDEX (u) WHERE 3 MEMBER OF (j->'$.u') AND a = 4
+SELECT id FROM mv FORCE INDEX (u) WHERE JSON_OVERLAPS(j->'$.u', '[1, 2]') AND 5 MEMBER OF (j->'$.u') AND a < 4
+SELECT id FROM mv FORCE INDEX (u) WHERE 'x' MEMBER OF (j->'$.u')
+SELECT id FROM mv WHERE 3 MEMBER OF (j->'$.u') OR 'x' MEMBER OF (j->'$.c') AND a = 1
+SELECT id FROM mv WHERE id = 4 AND 3 MEMBER OF (j->'$.u')
+SELECT id FROM mv WHERE id IN (4, 7, 8) AND a > 3
+SELECT id FROM mv PARTITION (p1) WHERE id > 3 AND id < 6
+DELETE FROM mv WHERE 3 MEMBER OF (j->'$.u') AND a = 4 LIMIT 2

@@ -86,3 +86,197 @@ DROP VIEW v41, v42
 DROP VIEW IF EXISTS v42, nosuch
 DROP VIEW t
 DROP TABLE v1
+# What can be changed by views.
+CREATE VIEW m_plain AS SELECT id, a, b FROM t
+CREATE VIEW m_renamed AS SELECT id AS i, a AS x, b AS y FROM t
+CREATE VIEW m_wheref AS SELECT id, a, b FROM t WHERE a > 3
+CREATE VIEW m_expr AS SELECT id, a + 1 AS a1, b FROM t
+CREATE VIEW m_twice AS SELECT id, a, a AS aa, b FROM t
+CREATE VIEW m_distinctv AS SELECT DISTINCT id, a, b FROM t
+CREATE VIEW m_grouped AS SELECT a, COUNT(*) AS n FROM t GROUP BY a
+CREATE VIEW m_aggregated AS SELECT MAX(id) AS id, MIN(a) AS a FROM t
+CREATE VIEW m_havingv AS SELECT id, a FROM t HAVING a > 1
+CREATE VIEW m_limited AS SELECT id, a, b FROM t LIMIT 5
+CREATE VIEW m_orderedv AS SELECT id, a, b FROM t ORDER BY a
+CREATE VIEW m_unionv AS SELECT id, a FROM t UNION SELECT id, tid FROM u
+CREATE VIEW m_unionall AS SELECT id, a FROM t UNION ALL SELECT id, tid FROM u
+CREATE VIEW m_subq AS SELECT id, a, (SELECT COUNT(*) FROM u) AS n FROM t
+CREATE VIEW m_subqw AS SELECT id, a, b FROM t WHERE a IN (SELECT tid FROM u)
+CREATE VIEW m_selfsub AS SELECT id, a, b FROM t WHERE a IN (SELECT a FROM t)
+CREATE VIEW m_windowed AS SELECT id, a, ROW_NUMBER() OVER (ORDER BY a) AS r FROM t
+CREATE VIEW m_constant AS SELECT 1 AS one, 2 AS two
+CREATE VIEW m_fromconst AS SELECT id, 1 AS one FROM t
+CREATE VIEW m_derivedv AS SELECT id, a FROM (SELECT id, a FROM t) d
+CREATE VIEW m_withv AS WITH c AS (SELECT id, a FROM t) SELECT id, a FROM c
+CREATE VIEW m_joinv AS SELECT t.id, t.a, u.tid AS x FROM t JOIN u ON t.id = u.tid
+CREATE VIEW m_leftv AS SELECT t.id, t.a, u.tid AS x FROM t LEFT JOIN u ON t.id = u.tid
+CREATE VIEW m_crossv AS SELECT t.id, u.tid AS x FROM t, u
+CREATE VIEW m_selfv AS SELECT p.id, q.a FROM t p JOIN t q ON p.id = q.a
+CREATE VIEW m_overv AS SELECT id, a FROM m_plain WHERE a < 9
+CREATE VIEW m_overjoin AS SELECT id, x FROM m_joinv
+CREATE VIEW m_overgroup AS SELECT a, n FROM m_grouped WHERE n > 1
+CREATE VIEW m_starv AS SELECT * FROM t
+CREATE ALGORITHM=MERGE VIEW m_alg_merge AS SELECT id, a, b FROM t
+CREATE ALGORITHM=TEMPTABLE VIEW m_alg_temptable AS SELECT id, a, b FROM t
+CREATE ALGORITHM=UNDEFINED VIEW m_alg_undefined AS SELECT id, a, b FROM t
+CREATE VIEW m_chk_local AS SELECT id, a, b FROM m_wheref WHERE a < 100 WITH LOCAL CHECK OPTION
+CREATE VIEW m_chk_cascaded AS SELECT id, a, b FROM m_wheref WHERE a < 100 WITH CASCADED CHECK OPTION
+CREATE VIEW m_chk_grouped AS SELECT a, COUNT(*) AS n FROM t GROUP BY a WITH CHECK OPTION
+CREATE ALGORITHM=MERGE VIEW m_alg_grouped AS SELECT a, COUNT(*) AS n FROM t GROUP BY a
+UPDATE m_plain SET a = 1
+DELETE FROM m_plain
+INSERT INTO m_plain (id) VALUES (1)
+INSERT INTO m_plain SELECT * FROM m_plain
+UPDATE m_renamed SET x = 1
+DELETE FROM m_renamed
+INSERT INTO m_renamed (i) VALUES (1)
+INSERT INTO m_renamed SELECT * FROM m_renamed
+UPDATE m_wheref SET a = 1
+DELETE FROM m_wheref
+INSERT INTO m_wheref (id) VALUES (1)
+INSERT INTO m_wheref SELECT * FROM m_wheref
+UPDATE m_expr SET b = 1
+DELETE FROM m_expr
+INSERT INTO m_expr (id) VALUES (1)
+INSERT INTO m_expr SELECT * FROM m_expr
+UPDATE m_twice SET a = 1
+DELETE FROM m_twice
+INSERT INTO m_twice (id) VALUES (1)
+INSERT INTO m_twice SELECT * FROM m_twice
+UPDATE m_distinctv SET a = 1
+DELETE FROM m_distinctv
+INSERT INTO m_distinctv (id) VALUES (1)
+INSERT INTO m_distinctv SELECT * FROM m_distinctv
+UPDATE m_grouped SET a = 1
+DELETE FROM m_grouped
+INSERT INTO m_grouped (a) VALUES (1)
+INSERT INTO m_grouped SELECT * FROM m_grouped
+UPDATE m_aggregated SET a = 1
+DELETE FROM m_aggregated
+INSERT INTO m_aggregated (id) VALUES (1)
+INSERT INTO m_aggregated SELECT * FROM m_aggregated
+UPDATE m_havingv SET a = 1
+DELETE FROM m_havingv
+INSERT INTO m_havingv (id) VALUES (1)
+INSERT INTO m_havingv SELECT * FROM m_havingv
+UPDATE m_limited SET a = 1
+DELETE FROM m_limited
+INSERT INTO m_limited (id) VALUES (1)
+INSERT INTO m_limited SELECT * FROM m_limited
+UPDATE m_orderedv SET a = 1
+DELETE FROM m_orderedv
+INSERT INTO m_orderedv (id) VALUES (1)
+INSERT INTO m_orderedv SELECT * FROM m_orderedv
+UPDATE m_unionv SET a = 1
+DELETE FROM m_unionv
+INSERT INTO m_unionv (id) VALUES (1)
+INSERT INTO m_unionv SELECT * FROM m_unionv
+UPDATE m_unionall SET a = 1
+DELETE FROM m_unionall
+INSERT INTO m_unionall (id) VALUES (1)
+INSERT INTO m_unionall SELECT * FROM m_unionall
+UPDATE m_subq SET a = 1
+DELETE FROM m_subq
+INSERT INTO m_subq (id) VALUES (1)
+INSERT INTO m_subq SELECT * FROM m_subq
+UPDATE m_subqw SET a = 1
+DELETE FROM m_subqw
+INSERT INTO m_subqw (id) VALUES (1)
+INSERT INTO m_subqw SELECT * FROM m_subqw
+UPDATE m_selfsub SET a = 1
+DELETE FROM m_selfsub
+INSERT INTO m_selfsub (id) VALUES (1)
+INSERT INTO m_selfsub SELECT * FROM m_selfsub
+UPDATE m_windowed SET a = 1
+DELETE FROM m_windowed
+INSERT INTO m_windowed (id) VALUES (1)
+INSERT INTO m_windowed SELECT * FROM m_windowed
+UPDATE m_constant SET one = 1
+DELETE FROM m_constant
+INSERT INTO m_constant (one) VALUES (1)
+INSERT INTO m_constant SELECT * FROM m_constant
+UPDATE m_fromconst SET a = 1
+DELETE FROM m_fromconst
+INSERT INTO m_fromconst (id) VALUES (1)
+INSERT INTO m_fromconst SELECT * FROM m_fromconst
+UPDATE m_derivedv SET a = 1
+DELETE FROM m_derivedv
+INSERT INTO m_derivedv (id) VALUES (1)
+INSERT INTO m_derivedv SELECT * FROM m_derivedv
+UPDATE m_withv SET a = 1
+DELETE FROM m_withv
+INSERT INTO m_withv (id) VALUES (1)
+INSERT INTO m_withv SELECT * FROM m_withv
+UPDATE m_joinv SET x = 1
+DELETE FROM m_joinv
+INSERT INTO m_joinv (id) VALUES (1)
+INSERT INTO m_joinv SELECT * FROM m_joinv
+UPDATE m_leftv SET x = 1
+DELETE FROM m_leftv
+INSERT INTO m_leftv (id) VALUES (1)
+INSERT INTO m_leftv SELECT * FROM m_leftv
+UPDATE m_crossv SET x = 1
+DELETE FROM m_crossv
+INSERT INTO m_crossv (id) VALUES (1)
+INSERT INTO m_crossv SELECT * FROM m_crossv
+UPDATE m_selfv SET a = 1
+DELETE FROM m_selfv
+INSERT INTO m_selfv (id) VALUES (1)
+INSERT INTO m_selfv SELECT * FROM m_selfv
+UPDATE m_overv SET a = 1
+DELETE FROM m_overv
+INSERT INTO m_overv (id) VALUES (1)
+INSERT INTO m_overv SELECT * FROM m_overv
+UPDATE m_overjoin SET x = 1
+DELETE FROM m_overjoin
+INSERT INTO m_overjoin (id) VALUES (1)
+INSERT INTO m_overjoin SELECT * FROM m_overjoin
+UPDATE m_overgroup SET a = 1
+DELETE FROM m_overgroup
+INSERT INTO m_overgroup (a) VALUES (1)
+INSERT INTO m_overgroup SELECT * FROM m_overgroup
+UPDATE m_starv SET a = 1
+DELETE FROM m_starv
+INSERT INTO m_starv (id) VALUES (1)
+INSERT INTO m_starv SELECT * FROM m_starv
+UPDATE m_alg_merge SET a = 1
+DELETE FROM m_alg_merge
+INSERT INTO m_alg_merge (id) VALUES (1)
+INSERT INTO m_alg_merge SELECT * FROM m_alg_merge
+UPDATE m_alg_temptable SET a = 1
+DELETE FROM m_alg_temptable
+INSERT INTO m_alg_temptable (id) VALUES (1)
+INSERT INTO m_alg_temptable SELECT * FROM m_alg_temptable
+UPDATE m_alg_undefined SET a = 1
+DELETE FROM m_alg_undefined
+INSERT INTO m_alg_undefined (id) VALUES (1)
+INSERT INTO m_alg_undefined SELECT * FROM m_alg_undefined
+UPDATE m_chk_local SET a = 1
+DELETE FROM m_chk_local
+INSERT INTO m_chk_local (id) VALUES (1)
+INSERT INTO m_chk_local SELECT * FROM m_chk_local
+UPDATE m_chk_cascaded SET a = 1
+DELETE FROM m_chk_cascaded
+INSERT INTO m_chk_cascaded (id) VALUES (1)
+INSERT INTO m_chk_cascaded SELECT * FROM m_chk_cascaded
+UPDATE m_expr SET a1 = 2
+UPDATE m_twice SET aa = 2
+INSERT INTO m_twice (id, a, aa) VALUES (1, 2, 3)
+INSERT INTO m_joinv (id, a) VALUES (1, 2)
+INSERT INTO m_joinv (x) VALUES (1)
+INSERT INTO m_joinv (id, x) VALUES (1, 2)
+UPDATE m_joinv SET a = 1, x = 2
+UPDATE m_subq SET n = 1
+UPDATE m_fromconst SET one = 2
+REPLACE INTO m_plain (id) VALUES (1)
+INSERT INTO m_wheref (id, a) VALUES (1, 2) ON DUPLICATE KEY UPDATE a = a + 1
+UPDATE m_plain v JOIN u ON v.id = u.tid SET v.a = u.tid
+DELETE v FROM m_plain v JOIN u ON v.id = u.tid
+DELETE m_joinv FROM m_joinv
+UPDATE m_wheref SET a = 1 ORDER BY a LIMIT 1
+DESCRIBE m_renamed
+SHOW COLUMNS FROM m_joinv
+SHOW CREATE VIEW m_alg_merge
+DROP VIEW m_plain, m_nosuch
+CREATE VIEW m_names AS SELECT a + 1, 'x', ' ', CONCAT(b, 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz'), a AS `y `, COUNT(*) OVER () FROM t
+SELECT * FROM m_names
