@@ -103,3 +103,49 @@ func TestLongButSimple(t *testing.T) {
 		t.Errorf("intersection: %d parts, %v", len(cut.Parts), err)
 	}
 }
+
+// TestLinearWorkEnds: what passes all points once ends soon after Count says so, too.
+func TestLinearWorkEnds(t *testing.T) {
+	const n = 60_000
+	earth, _ := Lookup(4326)
+	mercator, _ := Lookup(3857)
+	line := comb(n / 2).Rings[0]
+	area := NewPolygon(zigzag(n, 0))
+	many := Geometry{Type: TypeMultiPoint}
+	for _, p := range line {
+		many.Parts = append(many.Parts, NewPoint(p))
+	}
+	stop := errors.New("stop")
+	for name, g := range map[string]Geometry{"line": NewLine(line), "polygon": area, "points": many} {
+		stored, text := Value{Geometry: g}.Encode(), AppendWKT(nil, g, Options{})
+		doc := AppendGeoJSON(nil, Value{Geometry: g}, GeoJSONOptions{Digits: 9})
+		for what, call := range map[string]func(w *Work) error{
+			"decode":    func(w *Work) error { _, err := DecodeUntil(w, stored); return err },
+			"text":      func(w *Work) error { _, err := ParseWKT(text, Options{Work: w}); return err },
+			"as text":   func(w *Work) error { return w.Until(func() { AppendWKT(nil, g, Options{Work: w}) }) },
+			"as binary": func(w *Work) error { return w.Until(func() { AppendWKB(nil, g, Options{Work: w}) }) },
+			"as JSON": func(w *Work) error {
+				return w.Until(func() { AppendGeoJSON(nil, Value{Geometry: g}, GeoJSONOptions{Work: w}) })
+			},
+			"JSON":        func(w *Work) error { _, err := ParseGeoJSON(w, doc, false); return err },
+			"hull":        func(w *Work) error { _, err := ConvexHull(w, g); return err },
+			"transformed": func(w *Work) error { _, _, err := Transform(w, g, earth, mercator); return err },
+			"swapped":     func(w *Work) error { return w.Until(func() { g.SwapXY(w) }) },
+			"length": func(w *Work) error {
+				_, err := Length(w, earth, NewLine(line))
+				return err
+			},
+			"area": func(w *Work) error { _, err := Area(w, nil, area); return err },
+		} {
+			if err := call(&Work{Count: func(int) error { return stop }}); !errors.Is(err, stop) {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+			if err := call(nil); err != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+			if err := call(&Work{Count: func(int) error { return nil }}); err != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+	}
+}

@@ -113,9 +113,9 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 	if fold {
 		opts |= regexp2.IgnoreCase
 	}
-	r, err := newRegexp(icuPattern(string(pattern)), opts)
+	r, err := c.newRegexp(icuPattern(string(pattern)), opts, string(pattern))
 	if err != nil {
-		return nil, regexpError(err, string(pattern))
+		return nil, err
 	}
 	r.pattern, r.flags = string(pattern), flags
 	if c.cache == nil {
@@ -129,14 +129,57 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 // regexpInline may take ten times as long.
 func init() { regexp2.SetTimeoutCheckPeriod(regexpInline / 4) }
 
-// newRegexp compiles a pattern in the notation of the engine.
-func newRegexp(text string, opts regexp2.RegexOptions) (*compiledRegexp, error) {
-	quick, err := regexp2.Compile(text, opts)
+const (
+	// maxPattern bounds the bytes of a pattern, longPattern those of one that is compiled
+	// at once: it takes about a microsecond for each.
+	maxPattern  = 1 << 20
+	longPattern = 16 << 10
+)
+
+// newRegexp compiles a pattern, and its text in the notation of the engine: 3700, and the
+// errors of regexpError.
+func (c *Ctx) newRegexp(text string, opts regexp2.RegexOptions, pattern string) (*compiledRegexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, sqlerr.RegexpTooBig()
+	}
+	quick, err := c.compileRegexp(text, opts, pattern)
 	if err != nil {
 		return nil, err
 	}
 	quick.MatchTimeout = regexpInline
 	return &compiledRegexp{text: text, opts: opts, quick: quick}, nil
+}
+
+// compileRegexp compiles a pattern in the notation of the engine, in a goroutine if it is
+// long: that goes on by itself when the statement ends.
+func (c *Ctx) compileRegexp(text string, opts regexp2.RegexOptions, pattern string) (*regexp2.Regexp, error) {
+	type result struct {
+		re  *regexp2.Regexp
+		err error
+	}
+	compile := func() (r result) {
+		r.err = guard.Run(func() (err error) {
+			r.re, err = regexp2.Compile(text, opts)
+			return err
+		})
+		if r.err != nil {
+			r.err = regexpError(r.err, pattern)
+		}
+		return r
+	}
+	if len(text) <= longPattern {
+		r := compile()
+		return r.re, r.err
+	}
+	done := make(chan result, 1)
+	go func() { done <- compile() }()
+	ctx := c.context()
+	select {
+	case r := <-done:
+		return r.re, r.err
+	case <-ctx.Done():
+		return nil, contextError(ctx)
+	}
 }
 
 // matcher finds the matches of one call.
@@ -168,8 +211,8 @@ func (m *matcher) run(match func(re *regexp2.Regexp) (*regexp2.Match, error)) (*
 		return nil, sqlerr.RegexpTimeout()
 	}
 	if m.re.slow == nil {
-		if m.re.slow, err = regexp2.Compile(m.re.text, m.re.opts); err != nil {
-			return nil, regexpError(err, m.re.pattern)
+		if m.re.slow, err = m.c.compileRegexp(m.re.text, m.re.opts, m.re.pattern); err != nil {
+			return nil, err
 		}
 		m.re.slow.MatchTimeout = regexpTimeout
 	}
