@@ -150,36 +150,27 @@ func (c *Ctx) newRegexp(text string, opts regexp2.RegexOptions, pattern string) 
 	return &compiledRegexp{text: text, opts: opts, quick: quick}, nil
 }
 
-// compileRegexp compiles a pattern in the notation of the engine, in a goroutine if it is
-// long: that goes on by itself when the statement ends.
+// compileRegexp compiles a pattern in the notation of the engine, aside if it is long.
 func (c *Ctx) compileRegexp(text string, opts regexp2.RegexOptions, pattern string) (*regexp2.Regexp, error) {
-	type result struct {
-		re  *regexp2.Regexp
-		err error
-	}
-	compile := func() (r result) {
-		r.err = guard.Run(func() (err error) {
-			r.re, err = regexp2.Compile(text, opts)
-			return err
-		})
-		if r.err != nil {
-			r.err = regexpError(r.err, pattern)
+	compiled := make(chan *regexp2.Regexp, 1)
+	compile := func() error {
+		re, err := regexp2.Compile(text, opts)
+		if err != nil {
+			return regexpError(err, pattern)
 		}
-		return r
+		compiled <- re
+		return nil
 	}
-	if len(text) <= longPattern {
-		r := compile()
-		return r.re, r.err
+	err := error(nil)
+	if len(text) > longPattern {
+		err = c.aside(compile)
+	} else {
+		err = compile()
 	}
-	done := make(chan result, 1)
-	go func() { done <- compile() }()
-	ctx := c.context()
-	select {
-	case r := <-done:
-		return r.re, r.err
-	case <-ctx.Done():
-		return nil, contextError(ctx)
+	if err != nil {
+		return nil, err
 	}
+	return <-compiled, nil
 }
 
 // matcher finds the matches of one call.
