@@ -25,9 +25,9 @@ func exercise(t *testing.T, g Geometry) {
 	}
 	IsSimple(nil, g)
 	Centroid(g)
-	Area(nil, g)
+	_, _ = Area(nil, nil, g)
 	Simplify(nil, g, 1)
-	ConvexHull(g)
+	_, _ = ConvexHull(nil, g)
 	BoundsOf(nil, g)
 	isValid(nil, g)
 	geographic := true
@@ -53,7 +53,7 @@ func exercise(t *testing.T, g Geometry) {
 		}
 		_, _ = Distance(nil, s, g, square)
 		BoundsOf(s, g)
-		Length(s, g)
+		_, _ = Length(nil, s, g)
 	}
 	if g.NumPoints() < 20 {
 		_, _ = Buffer(nil, g, 1, DefaultBufferStyle, DefaultMaxPoints)
@@ -95,13 +95,13 @@ func FuzzGeoJSON(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		doc, err := ParseGeoJSON(text, true)
+		doc, err := ParseGeoJSON(nil, text, true)
 		if err != nil || doc.Null {
 			return
 		}
 		exercise(t, doc.Geometry)
 		out := AppendGeoJSON(nil, Value{Geometry: doc.Geometry}, GeoJSONOptions{Digits: math.MaxInt32})
-		if _, err := ParseGeoJSON(out, false); err != nil {
+		if _, err := ParseGeoJSON(nil, out, false); err != nil {
 			t.Fatalf("%s does not read back: %v", out, err)
 		}
 	})

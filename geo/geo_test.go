@@ -87,7 +87,7 @@ func TestBufferArea(t *testing.T) {
 			t.Errorf("%s %v: %v", c.g, c.d, err)
 			continue
 		}
-		if a := Area(nil, g); math.Abs(a-c.want) > c.tol {
+		if a, _ := Area(nil, nil, g); math.Abs(a-c.want) > c.tol {
 			t.Errorf("%s %v: area %v, want %v: %s", c.g, c.d, a, c.want, wkt(g))
 		}
 	}
@@ -109,11 +109,11 @@ func TestTransform(t *testing.T) {
 	} {
 		from, _ := Lookup(c.from)
 		to, _ := Lookup(c.to)
-		g, ok := Transform(NewPoint(c.p), from, to)
+		g, ok, _ := Transform(nil, NewPoint(c.p), from, to)
 		if got := g.Points[0]; !ok || math.Abs(got.X-c.want.X) > c.tol || math.Abs(got.Y-c.want.Y) > c.tol {
 			t.Errorf("%d to %d: %v gives %v, want %v", c.from, c.to, c.p, got, c.want)
 		}
-		back, _ := Transform(g, to, from)
+		back, _, _ := Transform(nil, g, to, from)
 		if q := back.Points[0]; math.Abs(q.X-c.p.X) > 1e-8*math.Max(1, math.Abs(c.p.X)) || math.Abs(q.Y-c.p.Y) > 1e-8*math.Max(1, math.Abs(c.p.Y)) {
 			t.Errorf("%d to %d and back: %v, was %v", c.from, c.to, q, c.p)
 		}

@@ -161,7 +161,7 @@ func (e Ellipsoid) between(p, q Point, fraction float64) Point {
 
 // ringArea is the area on the ellipsoid inside of a closed ring, positive when
 // it runs counter-clockwise.
-func (e Ellipsoid) ringArea(ring []Point) float64 {
+func (e Ellipsoid) ringArea(w *Work, ring []Point) float64 {
 	e2, a2, b := e.E2(), e.A*e.A, e.B()
 	c2 := a2/2 + b*b*math.Atanh(math.Sqrt(e2))/(2*math.Sqrt(e2))
 	var excess, correction float64

@@ -46,8 +46,11 @@ func half(v, lo, hi float64) (bool, float64, float64) {
 	}
 }
 
+const maxGeohash = 64
+
 // ParseGeohash is the place that a geohash means: the middle of its cell,
-// rounded to as few digits as stay in the cell. ok is false for bad hashes.
+// rounded to as few digits as stay in the cell. ok is false for bad hashes. What follows
+// after maxGeohash digits is smaller than a double can say.
 func ParseGeohash(hash string) (lon, lat float64, ok bool) {
 	loX, hiX, loY, hiY := -180.0, 180.0, -90.0, 90.0
 	even := true
@@ -58,6 +61,9 @@ func ParseGeohash(hash string) (lon, lat float64, ok bool) {
 		}
 		if digit < 0 {
 			return 0, 0, false
+		}
+		if i >= maxGeohash {
+			continue
 		}
 		for bit := 4; bit >= 0; bit-- {
 			v := digit>>bit&1 == 1

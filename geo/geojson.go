@@ -48,8 +48,35 @@ type GeoJSON struct {
 
 // ParseGeoJSON reads a geometry, a feature or a collection of features. The
 // first coordinate is X. Points of more than two coordinates are refused
-// unless strip is set. Errors: *GeoJSONError.
-func ParseGeoJSON(text []byte, strip bool) (GeoJSON, error) {
+// unless strip is set. A call that Count ends goes on by itself: text does not change.
+// Errors: *GeoJSONError, those of Count.
+func ParseGeoJSON(w *Work, text []byte, strip bool) (out GeoJSON, err error) {
+	if w == nil || len(text) < longGeoJSON {
+		return parseGeoJSON(text, strip)
+	}
+	defer ended(&err)
+	type result struct {
+		out GeoJSON
+		err error
+	}
+	parsed := make(chan result, 1)
+	err = w.aside(func() error {
+		out, err := parseGeoJSON(text, strip)
+		parsed <- result{out, err}
+		return nil
+	})
+	if err != nil {
+		return GeoJSON{}, &GeoJSONError{}
+	}
+	r := <-parsed
+	return r.out, r.err
+}
+
+// longGeoJSON is the length from which on the parser of JSON, which knows no end, runs in a
+// goroutine of its own.
+const longGeoJSON = 256 << 10
+
+func parseGeoJSON(text []byte, strip bool) (GeoJSON, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
@@ -277,6 +304,8 @@ type GeoJSONOptions struct {
 	Digits int
 	// Bounds adds a bounding box, ShortCRS and LongCRS the system's name.
 	Bounds, ShortCRS, LongCRS bool
+	// Work counts the points, as in Options.
+	Work *Work
 }
 
 // AppendGeoJSON appends v as a GeoJSON geometry, X first.
@@ -344,6 +373,7 @@ func (o GeoJSONOptions) coordinates(dst []byte, g Geometry) []byte {
 }
 
 func (o GeoJSONOptions) pair(dst []byte, p Point) []byte {
+	o.Work.each(stepsOfText)
 	return o.number(append(o.number(dst, p.X), ','), p.Y)
 }
 

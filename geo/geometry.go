@@ -183,8 +183,10 @@ func (g Geometry) Map(f func(Point) Point) Geometry {
 	return out
 }
 
-// SwapXY exchanges the coordinates of all points.
-func (g Geometry) SwapXY() Geometry { return g.Map(func(p Point) Point { return Point{p.Y, p.X} }) }
+// SwapXY exchanges the coordinates of all points. It is called within Until.
+func (g Geometry) SwapXY(w *Work) Geometry {
+	return g.Map(func(p Point) Point { w.each(1); return Point{p.Y, p.X} })
+}
 
 // flatten lists the points, lines and polygons in g.
 func (g Geometry) flatten(dst []Geometry) []Geometry {

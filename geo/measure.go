@@ -16,21 +16,26 @@ func (s *SRS) PointDistance(p, q Point) float64 {
 	return distance(p, q)
 }
 
-func (s *SRS) lineLength(pts []Point) float64 {
-	sum := 0.0
+func (s *SRS) lineLength(w *Work, pts []Point) float64 {
+	sum, steps := 0.0, 1
+	if s.IsGeographic() {
+		steps = geodesicSteps
+	}
 	for i := 1; i < len(pts); i++ {
+		w.each(steps)
 		sum += s.PointDistance(pts[i-1], pts[i])
 	}
 	return sum
 }
 
 // Length of a line or multi-line.
-func Length(s *SRS, g Geometry) float64 {
-	sum := s.lineLength(g.Points)
+func Length(w *Work, s *SRS, g Geometry) (sum float64, err error) {
+	defer ended(&err)
+	sum = s.lineLength(w, g.Points)
 	for _, p := range g.Parts {
-		sum += s.lineLength(p.Points)
+		sum += s.lineLength(w, p.Points)
 	}
-	return sum
+	return sum, nil
 }
 
 // signedArea of a closed ring in a plane, positive counter-clockwise.
@@ -43,25 +48,31 @@ func signedArea(ring []Point) float64 {
 	return sum / 2
 }
 
-func (s *SRS) ringArea(ring []Point) float64 {
+func (s *SRS) ringArea(w *Work, ring []Point) float64 {
 	if s.IsGeographic() {
-		return s.Ellipsoid.ringArea(ring)
+		return s.Ellipsoid.ringArea(w, ring)
 	}
 	return signedArea(ring)
 }
 
 // Area of a polygon or multi-polygon, in square metres on an ellipsoid.
-func Area(s *SRS, g Geometry) float64 {
+func Area(w *Work, s *SRS, g Geometry) (area float64, err error) {
+	defer ended(&err)
+	return s.area(w, g), nil
+}
+
+func (s *SRS) area(w *Work, g Geometry) float64 {
 	if g.Type != TypePolygon {
 		sum := 0.0
 		for _, p := range g.Parts {
-			sum += Area(s, p)
+			sum += s.area(w, p)
 		}
 		return sum
 	}
 	area := 0.0
 	for i, r := range g.Rings {
-		if a := math.Abs(s.ringArea(r)); i == 0 {
+		w.each(len(r))
+		if a := math.Abs(s.ringArea(w, r)); i == 0 {
 			area = a
 		} else {
 			area -= a

@@ -49,6 +49,7 @@ type layers struct {
 	points []Point
 	lines  [][]Point
 	areas  []Geometry
+	known  map[Point]struct{} // points, see has
 }
 
 func layersOf(g Geometry) layers {
@@ -132,6 +133,7 @@ func intersect(w *Work, a, b layers) (layers, error) {
 	add(a.lines, layers{lines: b.lines, areas: b.areas})
 	add(b.lines, layers{areas: a.areas})
 	keep := func(points []Point, in layers) {
+		in.known = knownPoints(in.points)
 		for _, p := range points {
 			if in.has(w, p) {
 				out.points = append(out.points, p)
@@ -142,7 +144,9 @@ func intersect(w *Work, a, b layers) (layers, error) {
 	keep(b.points, layers{lines: a.lines, areas: a.areas})
 	lines, points := NewMultiLine(out.lines), out.points
 	out.points = nil
+	steps := lines.NumPoints()
 	for _, p := range minusPoints(w, points, layers{areas: out.areas}) {
+		w.did(steps)
 		// Crossings are rounded: one that lies on a line may miss it by that.
 		if !lines.segments(func(a, b Point) bool { return segmentDistance(p, a, b) > 1e-13*(math.Abs(p.X)+math.Abs(p.Y)) }) {
 			continue
@@ -152,9 +156,19 @@ func intersect(w *Work, a, b layers) (layers, error) {
 	return out, nil
 }
 
-// has reports that p belongs to the set.
+// knownPoints are points by their places.
+func knownPoints(points []Point) map[Point]struct{} {
+	out := make(map[Point]struct{}, len(points))
+	for _, p := range points {
+		out[p] = struct{}{}
+	}
+	return out
+}
+
+// has reports that p belongs to the set, whose points are known.
 func (l layers) has(w *Work, p Point) bool {
-	if slices.Contains(l.points, p) {
+	w.did(1)
+	if _, ok := l.known[p]; ok {
 		return true
 	}
 	for _, line := range l.lines {
@@ -181,13 +195,42 @@ func nearlySame(p, q Point) bool {
 
 func minusPoints(w *Work, points []Point, set layers) []Point {
 	var out []Point
+	set.known = knownPoints(set.points)
+	near := nearPoints{}
 	for _, p := range points {
-		w.did(1 + len(out))
-		if !set.has(w, p) && !slices.ContainsFunc(out, func(q Point) bool { return nearlySame(p, q) }) {
+		w.did(10)
+		if !set.has(w, p) && !near.has(p) {
 			out = append(out, p)
+			near.add(p)
 		}
 	}
 	return out
+}
+
+// nearPoints finds points that are nearlySame: they are in one cell, or in cells that
+// touch. Cells are as large as thousands of roundings.
+type nearPoints map[[2]uint64][]Point
+
+func cellOf(p Point) [2]uint64 {
+	const bits = 12
+	return [2]uint64{math.Float64bits(p.X+0) >> bits, math.Float64bits(p.Y+0) >> bits} // + 0: -0 is 0
+}
+
+func (n nearPoints) add(p Point) {
+	c := cellOf(p)
+	n[c] = append(n[c], p)
+}
+
+func (n nearPoints) has(p Point) bool {
+	c := cellOf(p)
+	for x := range uint64(3) {
+		for y := range uint64(3) {
+			if slices.ContainsFunc(n[[2]uint64{c[0] + x - 1, c[1] + y - 1}], func(q Point) bool { return nearlySame(p, q) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // combine overlays polygons.
@@ -230,6 +273,7 @@ type cutPoint struct {
 // those outside of it. With in, points are the places where the lines only
 // touch the set.
 func cut(w *Work, lines [][]Point, set layers, in bool) (pieces [][]Point, points []Point) {
+	set.known = knownPoints(set.points)
 	for _, line := range lines {
 		var current []Point
 		flush := func() {

@@ -160,12 +160,14 @@ func (d datum) definition() string {
 
 // Transform brings g from one system to another. ok is false for coordinates
 // that have no image.
-func Transform(g Geometry, from, to *SRS) (out Geometry, ok bool) {
+func Transform(w *Work, g Geometry, from, to *SRS) (out Geometry, ok bool, err error) {
+	defer ended(&err)
 	if from.ID == to.ID {
-		return g, true
+		return g, true, nil
 	}
 	ok = true
 	out = g.Map(func(p Point) Point {
+		w.each(stepsOfTransform)
 		if from.projection != nil {
 			p = from.projection.inverse(p)
 		}
@@ -178,8 +180,11 @@ func Transform(g Geometry, from, to *SRS) (out Geometry, ok bool) {
 		ok = ok && finite(p)
 		return p
 	})
-	return out, ok
+	return out, ok, nil
 }
+
+// stepsOfTransform are those of a point.
+const stepsOfTransform = 10
 
 // shift changes the datum of a longitude and latitude by way of WGS 84, with
 // the position vector transformation of TOWGS84.

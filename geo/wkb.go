@@ -10,17 +10,23 @@ type Options struct {
 	// Swap exchanges the coordinates: for systems whose first axis is the
 	// latitude.
 	Swap bool
+	// Work counts the points. Functions with an error return that of Count; others are
+	// called within Until.
+	Work *Work
 }
 
 // Decode reads the stored form. Errors: ErrInvalid.
-func Decode(b []byte) (Value, error) {
+func Decode(b []byte) (Value, error) { return DecodeUntil(nil, b) }
+
+// DecodeUntil is Decode with its work counted. Errors: ErrInvalid, those of Count.
+func DecodeUntil(w *Work, b []byte) (Value, error) {
 	if len(b) < 4 {
 		return Value{}, ErrInvalid
 	}
 	if len(b) > 4 && b[4] != 1 {
 		return Value{}, ErrInvalid
 	}
-	g, err := ParseWKB(b[4:], Options{})
+	g, err := ParseWKB(b[4:], Options{Work: w})
 	return Value{SRID: binary.LittleEndian.Uint32(b), Geometry: g}, err
 }
 
@@ -51,6 +57,7 @@ func AppendWKB(dst []byte, g Geometry, o Options) []byte {
 	dst = binary.LittleEndian.AppendUint32(append(dst, 1), uint32(g.Type))
 	points := func(pts []Point) {
 		for _, p := range pts {
+			o.Work.each(1)
 			if o.Swap {
 				p.X, p.Y = p.Y, p.X
 			}
@@ -81,10 +88,11 @@ func AppendWKB(dst []byte, g Geometry, o Options) []byte {
 
 // ParseWKB reads well-known binary of either byte order; nothing may follow.
 // Coordinates must be finite, rings closed and of four points or more, lines
-// of two. Errors: ErrInvalid.
-func ParseWKB(b []byte, o Options) (Geometry, error) {
+// of two. Errors: ErrInvalid, those of Count.
+func ParseWKB(b []byte, o Options) (g Geometry, err error) {
+	defer ended(&err)
 	r := wkbReader{b: b, o: o}
-	g := r.geometry(TypeGeometry, 0)
+	g = r.geometry(TypeGeometry, 0)
 	if r.bad || len(r.b) > 0 {
 		return Geometry{}, ErrInvalid
 	}
@@ -132,6 +140,7 @@ func (r *wkbReader) point() Point {
 		x, y = binary.BigEndian.Uint64(r.b), binary.BigEndian.Uint64(r.b[8:])
 	}
 	r.b = r.b[16:]
+	r.o.Work.each(1)
 	p := Point{math.Float64frombits(x), math.Float64frombits(y)}
 	if r.o.Swap {
 		p.X, p.Y = p.Y, p.X
@@ -155,6 +164,7 @@ func (r *wkbReader) geometry(want Type, depth int) Geometry {
 	}
 	r.big = r.b[0] == 0
 	r.b = r.b[1:]
+	r.o.Work.each(10) // it takes memory
 	t := r.u32()
 	if t < uint32(TypePoint) || t > uint32(TypeCollection) || want != TypeGeometry && Type(t) != want {
 		r.bad = true

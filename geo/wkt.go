@@ -8,10 +8,12 @@ import (
 )
 
 // ParseWKT reads well-known text. Collections may be empty, other geometries
-// may not; the points of a MULTIPOINT may be in parentheses. Errors: ErrInvalid.
-func ParseWKT(text []byte, o Options) (Geometry, error) {
+// may not; the points of a MULTIPOINT may be in parentheses. Errors: ErrInvalid, those of
+// Count.
+func ParseWKT(text []byte, o Options) (g Geometry, err error) {
+	defer ended(&err)
 	r := wktReader{s: text, o: o}
-	g := r.geometry(0)
+	g = r.geometry(0)
 	r.space()
 	if r.bad || r.pos < len(r.s) {
 		return Geometry{}, ErrInvalid
@@ -71,6 +73,7 @@ func (r *wktReader) number() float64 {
 }
 
 func (r *wktReader) point() Point {
+	r.o.Work.each(stepsOfText)
 	x := r.number()
 	// A blank parts the numbers.
 	if r.pos >= len(r.s) || bytes.IndexByte([]byte(" \t\r\n\v\f"), r.s[r.pos]) < 0 {
@@ -208,6 +211,7 @@ func appendPoints(dst []byte, pts []Point, o Options) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		o.Work.each(stepsOfText)
 		if o.Swap {
 			p.X, p.Y = p.Y, p.X
 		}

@@ -16,6 +16,8 @@ import (
 type Work struct {
 	// Count gets units of about a nanosecond. The algorithm returns its errors.
 	Count func(n int) error
+
+	steps int // that Count did not get yet
 }
 
 // stopped carries an error of Count out of an algorithm.
@@ -29,6 +31,25 @@ func (w *Work) did(n int) {
 	if err := w.Count(n * workOfStep); err != nil {
 		panic(stopped{err})
 	}
+}
+
+// each counts n of many small steps.
+func (w *Work) each(n int) {
+	if w == nil {
+		return
+	}
+	if w.steps += n; w.steps >= manySteps {
+		w.did(w.steps)
+		w.steps = 0
+	}
+}
+
+// Until calls task, and returns the error of Count that has ended it: for functions that
+// count work and have no error of their own.
+func (w *Work) Until(task func()) (err error) {
+	defer ended(&err)
+	task()
+	return nil
 }
 
 // steps is the work of comparing a point with a point, line or polygon.
@@ -54,6 +75,10 @@ func ended(err *error) {
 const (
 	// workOfStep is the work of comparing two points or segments.
 	workOfStep = 20
+	// manySteps are between two calls of Count.
+	manySteps = 1000
+	// stepsOfText are those of a point that is read from a text, or written.
+	stepsOfText = 10
 	// fewSegments of both operands are given to the library at once, more in a
 	// goroutine, for it knows no end.
 	fewSegments = 100
@@ -72,7 +97,7 @@ var running = make(chan struct{}, max(runtime.GOMAXPROCS(0), 2))
 // numbers that overflow: ErrOverlay. If more than most pairs of segments meet, it is
 // ErrTooComplex. A call that Count ends goes on by itself.
 func (w *Work) library(most int, call func() error, of ...geom.Geometry) error {
-	if segments := boxesOf(of); len(segments) > fewSegments {
+	if segments := w.boxesOf(of); len(segments) > fewSegments {
 		if err := w.meetings(segments, most); err != nil {
 			return err
 		}
@@ -116,7 +141,7 @@ func (w *Work) aside(call func() error) error {
 }
 
 // boxesOf are the boxes of all segments.
-func boxesOf(gs []geom.Geometry) []Box {
+func (w *Work) boxesOf(gs []geom.Geometry) []Box {
 	var list []Box
 	for _, g := range gs {
 		for _, d := range g.Dump() {
@@ -130,6 +155,7 @@ func boxesOf(gs []geom.Geometry) []Box {
 			for _, l := range lines {
 				s := l.Coordinates()
 				for i := 1; i < s.Length(); i++ {
+					w.each(2)
 					a, b := s.GetXY(i-1), s.GetXY(i)
 					list = append(list, Box{Min: Point{min(a.X, b.X), min(a.Y, b.Y)}, Max: Point{max(a.X, b.X), max(a.Y, b.Y)}})
 				}
@@ -149,6 +175,7 @@ func (w *Work) meetings(boxes []Box, most int) error {
 	most += 4 * n
 	turned := make([]Box, n) // X and Y exchanged
 	for i, b := range boxes {
+		w.each(1)
 		turned[i] = Box{Min: Point{b.Min.Y, b.Min.X}, Max: Point{b.Max.Y, b.Max.X}}
 	}
 	across, along := w.sweep(boxes), w.sweep(turned)
@@ -176,6 +203,7 @@ func (w *Work) sweep(boxes []Box) int {
 	slices.SortFunc(boxes, func(a, b Box) int { w.did(1); return cmp.Compare(a.Min.X, b.Min.X) })
 	pairs := 0
 	for i, b := range boxes {
+		w.each(5)
 		end, _ := slices.BinarySearchFunc(boxes, b.Max.X, func(o Box, x float64) int {
 			if o.Min.X <= x {
 				return -1

@@ -3,6 +3,8 @@ package geo
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,6 +61,7 @@ func TestWorkEnds(t *testing.T) {
 		"union":               func(w *Work) error { _, err := Overlay(w, nil, OpUnion, a, near); return err },
 		"union of areas":      func(w *Work) error { _, err := Overlay(w, nil, OpUnion, NewPolygon(a.Points), comb(10)); return err },
 		"intersection":        func(w *Work) error { _, err := Overlay(w, nil, OpIntersection, points(a.Points), near); return err },
+		"union of points":     func(w *Work) error { _, err := Overlay(w, nil, OpUnion, points(spiral), near); return err },
 		"touches":             func(w *Work) error { _, err := Relate(w, nil, RelTouches, a, near); return err },
 		"within":              func(w *Work) error { _, err := Relate(w, nil, RelWithin, points(a.Points), near); return err },
 		"simple":              func(w *Work) error { _, err := IsSimple(w, a); return err },
@@ -104,5 +107,96 @@ func TestLongButSimple(t *testing.T) {
 	cut, err := Overlay(w, nil, OpIntersection, g, box)
 	if err != nil || len(cut.Parts) < 4 {
 		t.Errorf("intersection: %d parts, %v", len(cut.Parts), err)
+	}
+}
+
+// TestLinearWorkEnds: what passes all points once ends soon after Count says so, too.
+func TestLinearWorkEnds(t *testing.T) {
+	const n = 60_000
+	earth, _ := Lookup(4326)
+	mercator, _ := Lookup(3857)
+	line := comb(n / 2).Rings[0]
+	area := NewPolygon(zigzag(n, 0))
+	many := Geometry{Type: TypeMultiPoint}
+	for _, p := range line {
+		many.Parts = append(many.Parts, NewPoint(p))
+	}
+	stop := errors.New("stop")
+	for name, g := range map[string]Geometry{"line": NewLine(line), "polygon": area, "points": many} {
+		stored, text := Value{Geometry: g}.Encode(), AppendWKT(nil, g, Options{})
+		doc := AppendGeoJSON(nil, Value{Geometry: g}, GeoJSONOptions{Digits: 9})
+		for what, call := range map[string]func(w *Work) error{
+			"decode":    func(w *Work) error { _, err := DecodeUntil(w, stored); return err },
+			"text":      func(w *Work) error { _, err := ParseWKT(text, Options{Work: w}); return err },
+			"as text":   func(w *Work) error { return w.Until(func() { AppendWKT(nil, g, Options{Work: w}) }) },
+			"as binary": func(w *Work) error { return w.Until(func() { AppendWKB(nil, g, Options{Work: w}) }) },
+			"as JSON": func(w *Work) error {
+				return w.Until(func() { AppendGeoJSON(nil, Value{Geometry: g}, GeoJSONOptions{Work: w}) })
+			},
+			"JSON":        func(w *Work) error { _, err := ParseGeoJSON(w, doc, false); return err },
+			"hull":        func(w *Work) error { _, err := ConvexHull(w, g); return err },
+			"transformed": func(w *Work) error { _, _, err := Transform(w, g, earth, mercator); return err },
+			"swapped":     func(w *Work) error { return w.Until(func() { g.SwapXY(w) }) },
+			"length": func(w *Work) error {
+				_, err := Length(w, earth, NewLine(line))
+				return err
+			},
+			"area": func(w *Work) error { _, err := Area(w, nil, area); return err },
+		} {
+			if err := call(&Work{Count: func(int) error { return stop }}); !errors.Is(err, stop) {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+			if err := call(nil); err != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+			if err := call(&Work{Count: func(int) error { return nil }}); err != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+	}
+}
+
+// TestNearPoints compares with all pairs.
+func TestNearPoints(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	number := func() float64 {
+		f := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 180, 1e-300, 1 << 12, 3e7}[rnd.IntN(9)]
+		for range rnd.IntN(40) - 20 {
+			f = math.Nextafter(f, math.Inf(1))
+		}
+		for range rnd.IntN(40) - 20 {
+			f = math.Nextafter(f, math.Inf(-1))
+		}
+		return f
+	}
+	for range 200 {
+		near := nearPoints{}
+		var list []Point
+		for range 100 {
+			p := Point{number(), number()}
+			want := slices.ContainsFunc(list, func(q Point) bool { return nearlySame(p, q) })
+			if got := near.has(p); got != want {
+				t.Fatalf("%v among %v: %v, want %v", p, list, got, want)
+			}
+			near.add(p)
+			list = append(list, p)
+		}
+	}
+}
+
+// TestManyPoints: points are not compared each with each.
+func TestManyPoints(t *testing.T) {
+	const n = 100_000
+	a, b := Geometry{Type: TypeMultiPoint}, Geometry{Type: TypeMultiPoint}
+	for i := range n {
+		a.Parts = append(a.Parts, NewPoint(Point{float64(i), 1}))
+		b.Parts = append(b.Parts, NewPoint(Point{float64(i), float64(i%2) + 1}))
+	}
+	for op, want := range map[SetOp]int{OpUnion: n + n/2, OpIntersection: n / 2, OpDifference: n / 2, OpSymDifference: n} {
+		work := 0
+		g, err := Overlay(&Work{Count: func(n int) error { work += n; return nil }}, nil, op, a, b)
+		if err != nil || g.NumPoints() != want || work > 200*n*workOfStep {
+			t.Errorf("%v: %d points, %v, after %d", op, g.NumPoints(), err, work)
+		}
 	}
 }

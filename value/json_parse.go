@@ -334,7 +334,8 @@ func (p *jsonParser) string(dst []byte) ([]byte, error) {
 	p.i++
 	for p.i < len(p.s) {
 		run := p.i
-		for p.i < len(p.s) && p.s[p.i] != '"' && p.s[p.i] != '\\' && p.s[p.i] >= ' ' && p.s[p.i] < utf8.RuneSelf {
+		end := min(len(p.s), p.i+jsonWorkStep)
+		for p.i < end && p.s[p.i] != '"' && p.s[p.i] != '\\' && p.s[p.i] >= ' ' && p.s[p.i] < utf8.RuneSelf {
 			p.i++
 		}
 		if p.only {
@@ -351,6 +352,7 @@ func (p *jsonParser) string(dst []byte) ([]byte, error) {
 			break
 		}
 		switch c := p.s[p.i]; {
+		case p.i == end: // goes on
 		case c == '"':
 			p.i++
 			return dst, nil
@@ -435,6 +437,9 @@ func (p *jsonParser) digits() int {
 	return p.i - start
 }
 
+// maxIntLen is the length of the longest texts of whole numbers of 64 bits.
+const maxIntLen = 20
+
 func (p *jsonParser) number() error {
 	start := p.i
 	if p.peek() == '-' {
@@ -463,16 +468,16 @@ func (p *jsonParser) number() error {
 			return p.err("Miss exponent in number.")
 		}
 	}
-	text := string(p.s[start:p.i])
-	if whole {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+	text := p.s[start:p.i]
+	if whole && len(text) <= maxIntLen {
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 			return p.word64(jsonInt, uint64(n))
 		}
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
 			return p.word64(jsonUint, n)
 		}
 	}
-	f, _ := strconv.ParseFloat(text, 64)
+	f, _ := ParseFloat(text)
 	if math.IsInf(f, 0) {
 		p.i = start
 		return p.err("Number too big to be stored in double.")

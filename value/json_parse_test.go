@@ -102,12 +102,40 @@ func TestParseJSONEnds(t *testing.T) {
 		if _, err := ParseJSONWith([]byte(text), func(int) error { calls++; return nil }); err != nil && text[0] != '1' {
 			t.Fatalf("%.40s: %v", text, err)
 		}
-		// Blanks, digits and plain characters in a row are passed in one go.
-		if plain := strings.Contains(text, "xxxx") || strings.Contains(text, "0000") || strings.Contains(text, "\n \n"); calls < len(text)/jsonWorkStep/2 && !plain {
+		// Blanks and digits in a row are passed in one go.
+		if plain := strings.Contains(text, "0000") || strings.Contains(text, "\n \n"); calls < len(text)/jsonWorkStep/2 && !plain {
 			t.Errorf("%.40s: work was called %d times", text, calls)
 		}
 		if _, err := ParseJSONWith([]byte(text), func(int) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}
+
+// TestJSONTextEnds: texts of every kind are given up soon after work says so.
+func TestJSONTextEnds(t *testing.T) {
+	stop := errors.New("stop")
+	const n = 1 << 18
+	for _, text := range []string{
+		"[" + strings.Repeat("1,", n) + "1]",
+		`"` + strings.Repeat("x", n) + `"`,
+		"[" + strings.Repeat(`{"a":[]},`, n) + "1]",
+		`{"` + strings.Repeat("x", n) + `":1}`,
+	} {
+		doc, err := ParseJSON([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		got, err := AppendJSONTextUntil([]byte("x"), doc, func(int) error { calls++; return nil })
+		if want := AppendJSONText([]byte("x"), doc); err != nil || string(got) != string(want) {
+			t.Errorf("%.40s: %v, %.40s", text, err, got)
+		}
+		if calls < len(text)/jsonWorkStep/2 {
+			t.Errorf("%.40s: work was called %d times", text, calls)
+		}
+		if got, err := AppendJSONTextUntil(nil, doc, func(int) error { return stop }); !errors.Is(err, stop) || len(got) > 3*jsonWorkStep {
+			t.Errorf("%.40s: %v after %d bytes", text, err, len(got))
 		}
 	}
 }

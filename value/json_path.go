@@ -84,7 +84,9 @@ func CompileJSONPath(path string) (*JSONPath, error) {
 		if !ok {
 			return nil, p.err()
 		}
-		out.legs = append(out.legs, leg)
+		if out.legs = append(out.legs, leg); len(out.legs) > 10*MaxJSONDepth {
+			return nil, p.err() // the rest is not read
+		}
 	}
 	if n := len(out.legs); n > 0 && out.legs[n-1].kind == legEllipsis || n > MaxJSONDepth {
 		return nil, p.err()

@@ -8,22 +8,72 @@ import (
 
 // AppendJSONText appends the text of a document as MySQL writes it: ", " and
 // ": " between the parts, keys in their stored order.
-func AppendJSONText(dst, doc []byte) []byte { return appendJSON(dst, doc, 0) }
+func AppendJSONText(dst, doc []byte) []byte {
+	w := jsonWriter{}
+	return w.append(dst, doc, 0)
+}
+
+// AppendJSONTextUntil is AppendJSONText with its work counted, in units of about a
+// nanosecond: an error of work ends it.
+func AppendJSONTextUntil(dst, doc []byte, work func(n int) error) ([]byte, error) {
+	w := jsonWriter{work: work, next: len(dst) + jsonWorkStep}
+	dst = w.append(dst, doc, 0)
+	return dst, w.err
+}
 
 // AppendJSONUnquoted is AppendJSONText with scalars out of their quotes: plain
 // strings, times and binary strings.
 func AppendJSONUnquoted(dst, doc []byte) []byte {
-	if s, ok := JSONText(doc); ok {
-		return append(dst, s...)
-	}
-	text := AppendJSONText(dst, doc)
-	if scalar := text[len(dst):]; len(scalar) > 1 && scalar[0] == '"' { // there are no escapes in it
-		return append(dst, scalar[1:len(scalar)-1]...)
-	}
-	return text
+	dst, _ = AppendJSONUnquotedUntil(dst, doc, nil)
+	return dst
 }
 
-func appendJSON(dst, doc []byte, depth int) []byte {
+// AppendJSONUnquotedUntil is AppendJSONUnquoted with its work counted, as
+// AppendJSONTextUntil does.
+func AppendJSONUnquotedUntil(dst, doc []byte, work func(n int) error) ([]byte, error) {
+	if s, ok := JSONText(doc); ok {
+		return append(dst, s...), nil
+	}
+	text, err := AppendJSONTextUntil(dst, doc, work)
+	if scalar := text[len(dst):]; len(scalar) > 1 && scalar[0] == '"' { // there are no escapes in it
+		return append(dst, scalar[1:len(scalar)-1]...), err
+	}
+	return text, err
+}
+
+// jsonWriter writes the text of a document until work fails.
+type jsonWriter struct {
+	work func(n int) error
+	next int // the length of the text at which work is called
+	err  error
+}
+
+// worked calls work where so much was written, and reports whether to go on.
+func (w *jsonWriter) worked(dst []byte) bool {
+	if w.work == nil || len(dst) < w.next {
+		return true
+	}
+	if w.err == nil {
+		w.err = w.work(4 * (len(dst) + jsonWorkStep - w.next))
+	}
+	w.next = len(dst) + jsonWorkStep
+	return w.err == nil
+}
+
+// quoted is AppendJSONQuoted.
+func (w *jsonWriter) quoted(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	for len(s) > jsonWorkStep {
+		if !w.worked(dst) {
+			return dst
+		}
+		dst = appendEscaped(dst, s[:jsonWorkStep])
+		s = s[jsonWorkStep:]
+	}
+	return append(appendEscaped(dst, s), '"')
+}
+
+func (w *jsonWriter) append(dst, doc []byte, depth int) []byte {
 	if depth > guardDepth {
 		return append(dst, "null"...)
 	}
@@ -42,7 +92,7 @@ func appendJSON(dst, doc []byte, depth int) []byte {
 	case jsonDecimal:
 		return d.decimal().AppendText(dst)
 	case jsonString:
-		return AppendJSONQuoted(dst, doc[1:])
+		return w.quoted(dst, doc[1:])
 	case jsonDate:
 		return append(Time(d.word()).safeText(append(dst, '"'), 0, true), '"')
 	case jsonDatetime:
@@ -60,7 +110,10 @@ func appendJSON(dst, doc []byte, depth int) []byte {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendJSON(dst, JSONElem(doc, i), depth+1)
+			if !w.worked(dst) {
+				return dst
+			}
+			dst = w.append(dst, JSONElem(doc, i), depth+1)
 		}
 		return append(dst, ']')
 	case jsonObject:
@@ -70,8 +123,11 @@ func appendJSON(dst, doc []byte, depth int) []byte {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = append(AppendJSONQuoted(dst, JSONKey(doc, i)), ": "...)
-			dst = appendJSON(dst, JSONElem(doc, i), depth+1)
+			if !w.worked(dst) {
+				return dst
+			}
+			dst = append(w.quoted(dst, JSONKey(doc, i)), ": "...)
+			dst = w.append(dst, JSONElem(doc, i), depth+1)
 		}
 		return append(dst, '}')
 	}
@@ -126,8 +182,11 @@ func trimExponent(dst []byte, n int) []byte {
 
 // AppendJSONQuoted appends s as a JSON string with its quotes.
 func AppendJSONQuoted(dst, s []byte) []byte {
+	return append(appendEscaped(append(dst, '"'), s), '"')
+}
+
+func appendEscaped(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
 	start := 0
 	for i, c := range s {
 		if c >= ' ' && c != '"' && c != '\\' {
@@ -152,5 +211,5 @@ func AppendJSONQuoted(dst, s []byte) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 	}
-	return append(append(dst, s[start:]...), '"')
+	return append(dst, s[start:]...)
 }

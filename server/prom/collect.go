@@ -347,6 +347,7 @@ func jobKind(name string) string {
 	for _, x := range []struct{ prefix, kind string }{
 		{"backup", "backup"}, {"search index", "search_index"}, {"changes of search indexes", "search_index"}, {"removing expired rows", "ttl"}, {"removing versions", "versions"},
 		{"removing records", "change_logs"}, {"continuing index builds", "index_builds"},
+		{"removing data", "schema_changes"}, {"removing partitions", "schema_changes"}, {"removing large values", "schema_changes"},
 	} {
 		if strings.HasPrefix(name, x.prefix) {
 			return x.kind
@@ -361,7 +362,7 @@ func (s *opened) jobs(o out) {
 		success         time.Time
 	}
 	sums := map[string]*sum{}
-	for _, kind := range []string{"backup", "search_index", "ttl", "versions", "change_logs", "index_builds"} {
+	for _, kind := range []string{"backup", "search_index", "ttl", "versions", "change_logs", "index_builds", "schema_changes"} {
 		sums[kind] = &sum{}
 	}
 	for _, j := range s.Engine.Jobs.List() {

@@ -15,10 +15,11 @@ import (
 // buildSession is the connection id of the first of them.
 const buildSession = 1 << 61
 
-// ContinueBuilds goes on with the index builds that the last run of the server
-// has left, one after the other. The end of the engine's jobs suspends them.
+// ContinueBuilds goes on with what the last run of the server has left: removals of data,
+// and index builds, one after the other. The end of the engine's jobs suspends them.
 func ContinueBuilds(sh *statement.Shared) {
 	e := sh.Engine
+	e.DDL.ContinueRemovals()
 	list := e.DDL.Unfinished()
 	if len(list) == 0 {
 		return

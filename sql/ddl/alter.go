@@ -401,8 +401,9 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 	if len(a.build) > 0 {
 		r.step("before backfill")
 		if err := a.backfill(ctx); err != nil {
-			r.finish(ctx, made...)
 			r.closeJobs(ctx, slices.Concat(gone, cells)...)
+			a.c.releaseTables()
+			a.c.finish(ctx, made...)
 			return 0, a.indexError(err)
 		}
 	}
@@ -415,14 +416,15 @@ func (a *alteration) runLocked(ctx context.Context) (uint64, error) {
 		err = a.publish(ctx, a.t)
 	}
 	if err != nil {
-		r.finish(ctx, made...)
 		r.closeJobs(ctx, slices.Concat(gone, cells)...)
+		a.c.releaseTables()
+		a.c.finish(ctx, made...)
 		return 0, err
 	}
 	a.c.releaseTables()
 	r.step("after publish")
 	r.closeJobs(ctx, made...)
-	r.finish(ctx, gone...)
+	a.c.finish(ctx, gone...)
 	r.removeCells(a.old, cells)
 	return 0, nil
 }

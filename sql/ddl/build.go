@@ -123,9 +123,9 @@ func (b *Build) put(ctx context.Context, del bool) error {
 }
 
 // end forgets a build whose indexes are public or gone; with the indexes it
-// deletes their entries, and in any case the changes that writers have noted.
+// deletes their entries, and in any case the changes that writers have noted. It can be
+// repeated.
 func (b *Build) end(ctx context.Context, entries bool) error {
-	ctx = storage.FreeingSpace(context.WithoutCancel(ctx))
 	for _, id := range b.rec.Indexes {
 		if entries {
 			if err := b.r.discardIndex(ctx, b.table, id, indexSpan(b.table, id)); err != nil {
@@ -151,10 +151,12 @@ func (b *Build) run(ctx context.Context, c *change) error {
 		b.status.end(buildPublic, nil)
 		c.releaseTables()
 		b.r.step("after publish")
-		if err := b.end(ctx, false); err != nil {
-			b.r.Log.Error("ending an index build", "table", b.table, "error", err)
-		}
-		b.r.finish(ctx, b.gone()...)
+		c.leave(ctx, dataRemoval, func(ctx context.Context, _ *change) error {
+			if err := b.end(ctx, false); err != nil {
+				return err
+			}
+			return b.r.deleteJobs(ctx, b.gone())
+		})
 		b.cells()
 		return nil
 	}
@@ -281,14 +283,13 @@ const undoWait = time.Second
 
 // takeBack removes the indexes, with all that was built.
 func (b *Build) takeBack(ctx context.Context, c *change) error {
-	ctx = storage.FreeingSpace(context.WithoutCancel(ctx))
 	t, err := b.descriptor()
 	if err != nil {
 		return err
 	}
 	if key := mdl.Key(t.Database, t.Name); !slices.Contains(c.held, key) {
 		c.env.LockTimeout = undoWait
-		err := c.lock(ctx, key)
+		err := c.lock(context.WithoutCancel(ctx), key)
 		if errors.Is(err, mdl.ErrTimeout) {
 			c.release()
 			b.r.background.Go(func() { guard.Do(b.r.Log, "removing an unfinished index", func() { b.takeBackLater(t) }) })
@@ -315,11 +316,11 @@ func (b *Build) takeBackLater(t *schema.Table) {
 	}
 }
 
-// remove takes the indexes out of the table, which is held alone, and deletes
-// what was built.
+// remove takes the indexes out of the table, which is held alone, and has deleted what was
+// built.
 func (b *Build) remove(ctx context.Context, c *change) error {
 	b.r.step("before take back")
-	err := c.publish(ctx, func(ch *catalog.Change) error {
+	err := c.publish(storage.FreeingSpace(ctx), func(ch *catalog.Change) error {
 		if t := ch.Base.TableByID(b.table); t != nil {
 			if n := without(t, b.rec.Indexes); n != nil {
 				ch.PutTable(n)
@@ -331,9 +332,9 @@ func (b *Build) remove(ctx context.Context, c *change) error {
 		return err
 	}
 	b.r.step("taken back")
-	err = b.end(ctx, true)
-	c.release()
-	return err
+	c.releaseTables()
+	c.leave(ctx, dataRemoval, func(ctx context.Context, _ *change) error { return b.end(ctx, true) })
+	return nil
 }
 
 // Continuation is what is left to do of a statement of the last run of the server.
@@ -398,7 +399,7 @@ func (r *Runner) resumeBuilds(ctx context.Context) error {
 			}
 		}
 		if building != len(b.rec.Indexes) {
-			if err := b.end(ctx, entries); err != nil {
+			if err := b.end(storage.FreeingSpace(ctx), entries); err != nil {
 				return fmt.Errorf("ending an index build of table %d: %w", b.table, err)
 			}
 			continue

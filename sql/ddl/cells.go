@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/sqlots/sqlots/index/backfill"
-	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/table"
@@ -42,33 +40,19 @@ func (a *alteration) droppedCells(ctx context.Context) (jobs []job, err error) {
 	return jobs, nil
 }
 
-// cellsRetry is the pause after a failure, such as a full disk.
-const cellsRetry = time.Minute
-
 // removeCells does jobs of droppedCells of one table, and ends them.
 func (r *Runner) removeCells(t *schema.Table, jobs []job) {
 	if len(jobs) == 0 {
 		return
 	}
-	r.background.Go(func() {
-		for {
-			err := guard.Run(func() error {
-				if err := r.deleteCells(r.running, t, jobs); err != nil {
-					return err
-				}
-				return r.writeJobs(storage.FreeingSpace(r.running), jobs, true)
-			})
-			guard.Log(r.Log, "removing large values", err)
-			if err == nil || r.running.Err() != nil || errors.Is(err, storage.ErrClosed) {
-				return
+	name := "removing large values of dropped columns of " + t.Database + "." + t.Name
+	r.start(name, func(ctx context.Context, turn Turn) {
+		r.repeat(ctx, name, turn, func(ctx context.Context) error {
+			if err := r.deleteCells(ctx, t, jobs); err != nil {
+				return err
 			}
-			r.Log.Error("removing large values of a dropped column", "table", t.ID, "error", err)
-			select {
-			case <-r.running.Done():
-				return
-			case <-time.After(cellsRetry):
-			}
-		}
+			return r.writeJobs(storage.FreeingSpace(ctx), jobs, true)
+		})
 	})
 }
 

@@ -47,6 +47,7 @@ func (s *server) resume(n int) (crashed bool) {
 		if err := s.r.Resume(context.Background()); err != nil {
 			return err
 		}
+		s.r.ContinueRemovals()
 		for _, b := range s.r.Unfinished() {
 			err := b.Continue(context.Background(), s.env())
 			if e, ok := errors.AsType[*sqlerr.Error](err); err != nil && (!ok || e.Number != 1062) {

@@ -104,7 +104,7 @@ func (n *NewTable) Publish(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		n.c.r.finish(ctx, job{table: n.Table.ID})
+		n.Abort(ctx)
 		return err
 	}
 	n.c.r.step("after publish")
@@ -117,6 +117,6 @@ func (n *NewTable) Publish(ctx context.Context) error {
 
 // Abort removes what was written.
 func (n *NewTable) Abort(ctx context.Context) {
-	defer n.c.release()
-	n.c.r.finish(ctx, job{table: n.Table.ID})
+	n.c.release()
+	n.c.finish(ctx, job{table: n.Table.ID})
 }

@@ -135,6 +135,6 @@ func (c *change) tryDropDatabase(ctx context.Context, db string, locked []logica
 		return 0, again, err
 	}
 	c.release()
-	c.r.finish(ctx, jobs...)
+	c.finish(ctx, jobs...)
 	return uint64(len(tables) + len(views)), false, nil
 }

@@ -61,8 +61,19 @@ func (s *server) open() {
 	}
 	s.cat, s.locks = cat, &mdl.Locks{}
 	binder := bind.NewBinder(parser.NewPool())
-	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(s.store), Binder: binder})
+	s.r = New(Config{Store: s.store, Catalog: cat, Locks: s.locks, Codecs: decode.NewCodecs(binder), Sequences: table.NewSequences(s.store), Binder: binder, Start: inPlace})
 	s.r.runRows = cmp.Or(s.runRows, 7)
+}
+
+// inPlace runs a job in the statement that starts it, once.
+func inPlace(_ string, run func(ctx context.Context, turn Turn)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	run(ctx, func(ctx context.Context, work func(ctx context.Context) error) error {
+		err := work(ctx)
+		cancel()
+		return err
+	})
 }
 
 func (s *server) env() Env {
@@ -81,6 +92,11 @@ func (s *server) exec(sql string) (uint64, error) {
 
 func (s *server) execIn(env Env, sql string) (uint64, error) {
 	s.t.Helper()
+	return s.execCtx(context.Background(), env, sql)
+}
+
+func (s *server) execCtx(ctx context.Context, env Env, sql string) (uint64, error) {
+	s.t.Helper()
 	st, err := s.pool.Parse(sql, s.mode)
 	if err != nil {
 		s.t.Fatalf("%s: %v", sql, err)
@@ -89,7 +105,7 @@ func (s *server) execIn(env Env, sql string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.r.Run(context.Background(), stmt, env)
+	return s.r.Run(ctx, stmt, env)
 }
 
 func (s *server) must(sql string) uint64 {

@@ -22,7 +22,9 @@
 //	I2  Before data exists that no descriptor knows, or a descriptor goes whose
 //	    data stays, a job is written that names the data. The job goes last.
 //	    Resume deletes the data of every job that the catalog does not know.
-//	I3  Data is deleted after the descriptor without it is published (catalog I2).
+//	I3  Data is deleted after the descriptor without it is published (catalog I2),
+//	    by a job in the background: the statement has succeeded then, and KILL does
+//	    not undo it. The job has the locks that the statement still had.
 //	I4  Ids of tables, columns and indexes are not used again.
 //
 //	I5  A Build whose indexes the catalog has as being built goes on after a

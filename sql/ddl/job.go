@@ -107,21 +107,28 @@ func (r *Runner) openJobs(ctx context.Context, jobs ...job) error {
 	return r.writeJobs(context.WithoutCancel(ctx), jobs, false)
 }
 
-// finish deletes the data of jobs whose descriptors are gone, then the jobs. A
-// failure is logged: the statement has succeeded, and Resume does the rest.
-func (r *Runner) finish(ctx context.Context, jobs ...job) {
-	ctx = context.WithoutCancel(ctx)
+// finish has the data of jobs deleted whose descriptors are gone, then the jobs, in the
+// background. It has the locks of the change meanwhile: ids may be given again.
+func (c *change) finish(ctx context.Context, jobs ...job) {
+	if len(jobs) == 0 {
+		return
+	}
+	c.state("removing data")
+	c.leave(ctx, dataRemoval, func(ctx context.Context, c *change) error { return c.r.deleteJobs(ctx, jobs) })
+}
+
+// dataRemoval is the name of its job.
+const dataRemoval = "removing data of dropped tables and indexes"
+
+func (r *Runner) deleteJobs(ctx context.Context, jobs []job) error {
 	for _, j := range jobs {
 		r.step("before delete")
 		if err := r.deleteData(ctx, j); err != nil {
-			r.Log.Error("deleting data of a schema change", "table", j.table, "index", j.index, "error", err)
-			return
+			return fmt.Errorf("deleting data of table %d, index %d: %w", j.table, j.index, err)
 		}
 	}
 	r.step("before job end")
-	if err := r.writeJobs(ctx, jobs, true); err != nil {
-		r.Log.Error("ending a schema change", "error", err)
-	}
+	return r.writeJobs(ctx, jobs, true)
 }
 
 // closeJobs forgets jobs whose data is in use.
@@ -189,7 +196,7 @@ func (r *Runner) jobs(ctx context.Context) ([]job, error) {
 
 // Resume brings the store in order after a crash: indexes that were not
 // finished are taken out of their tables, and data that no descriptor knows is
-// deleted. It runs before any other use of the catalog.
+// deleted, that of tables by ContinueRemovals. It runs before any other use of the catalog.
 func (r *Runner) Resume(ctx context.Context) error {
 	jobs, err := r.jobs(ctx)
 	if err != nil {
@@ -201,7 +208,7 @@ func (r *Runner) Resume(ctx context.Context) error {
 	if err := r.resumeSearch(ctx); err != nil {
 		return err
 	}
-	if err := r.resumePartitions(); err != nil {
+	if err := r.resumePartitions(ctx); err != nil {
 		return err
 	}
 	if err := r.removeUnfinished(ctx); err != nil {
@@ -209,6 +216,7 @@ func (r *Runner) Resume(ctx context.Context) error {
 	}
 	snap := r.Catalog.Snapshot()
 	cells := map[schema.TableID][]job{}
+	var later []job
 	for _, j := range jobs {
 		t := snap.TableByID(j.table)
 		used := t != nil
@@ -221,7 +229,10 @@ func (r *Runner) Resume(ctx context.Context) error {
 		if used && j.index != schema.PrimaryIndexID {
 			used = indexByID(t, j.index) != nil || j.index == table.HistoryIndexID && t.KeepsVersions()
 		}
-		if !used {
+		switch {
+		case t == nil:
+			later = append(later, j)
+		case !used: // the id of an index may be given again
 			if err := r.deleteData(ctx, j); err != nil {
 				return fmt.Errorf("deleting data of table %d: %w", j.table, err)
 			}
@@ -231,7 +242,18 @@ func (r *Runner) Resume(ctx context.Context) error {
 	for id, list := range cells {
 		r.removeCells(snap.TableByID(id), list)
 	}
-	return r.writeJobs(ctx, slices.DeleteFunc(jobs, func(j job) bool { return slices.Contains(cells[j.table], j) }), true)
+	if len(later) > 0 {
+		r.removals = append(r.removals, removal{r.remover(), dataRemoval, func(ctx context.Context, _ *change) error {
+			if err := r.deleteJobs(ctx, later); err != nil {
+				return err
+			}
+			for _, j := range later {
+				r.Log.Info("removed data of an interrupted schema change", "event", "ddl.cleaned", "table", j.table, "index", j.index)
+			}
+			return nil
+		}})
+	}
+	return r.writeJobs(ctx, slices.DeleteFunc(jobs, func(j job) bool { return slices.Contains(cells[j.table], j) || slices.Contains(later, j) }), true)
 }
 
 // removeUnfinished takes all indexes out of the catalog that are neither public

@@ -11,6 +11,7 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/define"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/storage"
@@ -328,9 +329,8 @@ func (a *alteration) runMove(ctx context.Context) error {
 	a.old = a.c.snapshot().TableByID(a.old.ID)
 	a.t.Version = a.old.Version + 1
 	if err := a.moveRows(ctx); err != nil {
-		if bad := a.c.removePartitions(a.old, func() error { return nil }); bad != nil {
-			a.c.r.Log.Error("removing rows of partitions", "table", a.t.Name, "error", bad)
-		}
+		a.c.releaseTables()
+		a.c.leaveRemoval(ctx, a.old)
 		return err
 	}
 	a.removed = a.emptied
@@ -377,8 +377,7 @@ func (a *alteration) moveRows(ctx context.Context) error {
 }
 
 // runRemoval publishes a.t, which does not have the partitions of a.removed any more,
-// and then removes their rows. Once the first is done, the statement has succeeded: what
-// is interrupted then goes on when the server starts.
+// and then has their rows removed. Once the first is done, the statement has succeeded.
 func (a *alteration) runRemoval(ctx context.Context) error {
 	r := a.c.r
 	p := a.t.Partitioning
@@ -393,9 +392,7 @@ func (a *alteration) runRemoval(ctx context.Context) error {
 		a.c.releaseTables()
 	}
 	a.c.state("removing rows of partitions")
-	if err := a.c.removePartitions(a.t, func() error { return a.lockAll(r.running) }); err != nil {
-		r.Log.Error("removing rows of partitions", "table", a.t.Name, "error", err)
-	}
+	a.c.leaveRemoval(ctx, a.t)
 	return nil
 }
 
@@ -405,11 +402,25 @@ func keepsOrder(t *schema.Table) bool {
 	return t.IsLogged() || slices.ContainsFunc(t.Indexes, func(x schema.Index) bool { return x.Unique })
 }
 
-// removePartitions removes the rows of the removed partitions of t, the present
-// descriptor, with all that belongs to them. Only the server's end interrupts it.
-func (c *change) removePartitions(t *schema.Table, lock func() error) error {
+// leaveRemoval leaves the rows of the removed partitions of t to a job. Other changes of
+// the table wait for it, and all statements where keepsOrder.
+func (c *change) leaveRemoval(ctx context.Context, t *schema.Table) {
+	id := t.ID
+	c.leave(ctx, removalName(t), func(ctx context.Context, c *change) error { return c.removePartitions(ctx, id) })
+}
+
+func removalName(t *schema.Table) string {
+	return "removing partitions of " + t.Database + "." + t.Name
+}
+
+// removePartitions removes the rows of the removed partitions of a table, with all that
+// belongs to them. What is interrupted can be repeated.
+func (c *change) removePartitions(ctx context.Context, id schema.TableID) error {
 	r := c.r
-	ctx := storage.FreeingSpace(r.running)
+	t := r.Catalog.Snapshot().TableByID(id)
+	if t == nil {
+		return nil
+	}
 	if t.IsLogged() || len(t.Indexes) > 0 {
 		codec, err := c.codec(t)
 		if err != nil {
@@ -421,8 +432,11 @@ func (c *change) removePartitions(t *schema.Table, lock func() error) error {
 			}
 		}
 	}
-	if err := lock(); err != nil {
-		return err
+	if key := mdl.Key(t.Database, t.Name); !slices.Contains(c.held, key) {
+		if err := c.lockBetween(ctx, key); err != nil {
+			return err
+		}
+		defer c.unlock(key)
 	}
 	for _, n := range t.Partitioning.Removed {
 		for _, x := range []schema.IndexID{schema.PrimaryIndexID, table.CellIndexID} {
@@ -504,18 +518,28 @@ func (c *change) removeSome(ctx context.Context, codec *table.Codec, span storag
 	return removed, last, err
 }
 
-// resumePartitions removes the rows of removed partitions after a crash.
-func (r *Runner) resumePartitions() error {
+// resumePartitions makes the removals of the rows of partitions that a crash has left.
+func (r *Runner) resumePartitions(ctx context.Context) error {
 	for _, d := range r.Catalog.Snapshot().Databases() {
 		for _, t := range r.Catalog.Snapshot().Tables(d.Name) {
 			if t.Partitioning == nil || len(t.Partitioning.Removed) == 0 {
 				continue
 			}
-			c := r.change(&Env{})
-			if err := c.removePartitions(t, func() error { return nil }); err != nil {
-				return fmt.Errorf("removing partitions of %s.%s: %w", t.Database, t.Name, err)
+			keys := []string{mdl.ChangeKey(t.Database, t.Name)}
+			if keepsOrder(t) {
+				keys = append(keys, mdl.Key(t.Database, t.Name))
 			}
-			r.Log.Info("removed the rows of partitions", "event", "ddl.cleaned", "table", t.ID)
+			c, id := r.remover(), t.ID
+			if err := c.lock(ctx, keys...); err != nil {
+				return err
+			}
+			r.removals = append(r.removals, removal{c, removalName(t), func(ctx context.Context, c *change) error {
+				if err := c.removePartitions(ctx, id); err != nil {
+					return err
+				}
+				r.Log.Info("removed the rows of partitions", "event", "ddl.cleaned", "table", id)
+				return nil
+			}})
 		}
 	}
 	return nil

@@ -61,14 +61,15 @@ func (a *alteration) runRebuild(ctx context.Context) (uint64, error) {
 		err = a.publish(ctx, a.t)
 	}
 	if err != nil {
-		r.finish(ctx, made)
 		r.closeJobs(ctx, gone)
+		a.c.releaseTables()
+		a.c.finish(ctx, made)
 		return 0, err
 	}
 	a.c.releaseTables()
 	r.step("after publish")
 	r.closeJobs(ctx, made)
-	r.finish(ctx, gone)
+	a.c.finish(ctx, gone)
 	if !a.converts() {
 		rows = 0
 	}

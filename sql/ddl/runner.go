@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sqlots/sqlots/index/backfill"
@@ -45,6 +46,9 @@ type Config struct {
 	// BuildRate is how many rows an index build, or cells their removal, reads in a
 	// second at most, 0 for as many as leave others most of the time. nil for 0.
 	BuildRate func() int64
+	// Start runs a job in the background, which does its work by turn; nil for a plain
+	// goroutine.
+	Start func(name string, run func(ctx context.Context, turn Turn))
 	// Search reports on the files of search indexes; nil without search indexes.
 	Search SearchBuilds
 }
@@ -96,6 +100,8 @@ type Runner struct {
 
 	builds     builds
 	unfinished []Continuation // see Resume
+	removals   []removal      // see Resume
+	removers   atomic.Uint64  // owners of locks that removals have had
 	// running ends with Close, which waits for background.
 	running    context.Context
 	stop       context.CancelFunc

@@ -212,7 +212,7 @@ func (c *change) drop(ctx context.Context, tables []*schema.Table) error {
 		return err
 	}
 	c.release()
-	c.r.finish(ctx, jobs...)
+	c.finish(ctx, jobs...)
 	return nil
 }
 
@@ -256,7 +256,7 @@ func (c *change) truncate(ctx context.Context, x *logical.TruncateTable) error {
 			return err
 		}
 	}
-	c.r.finish(ctx, job{table: old.ID})
+	c.finish(ctx, job{table: old.ID})
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/mdl"
 	"github.com/sqlots/sqlots/sql/planner/logical"
-	"github.com/sqlots/sqlots/storage"
 )
 
 // NewTemporary makes the Runner of a session's temporary tables. Its catalog is
@@ -39,7 +38,7 @@ func (r *Runner) DropData(ctx context.Context, tables []*schema.Table) {
 	for i, t := range tables {
 		jobs[i] = job{table: t.ID}
 	}
-	r.finish(storage.FreeingSpace(ctx), jobs...)
+	r.remover().finish(ctx, jobs...)
 }
 
 // LikeTable is an empty table of the definition of like, for CREATE TABLE …

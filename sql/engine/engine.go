@@ -212,6 +212,9 @@ func New(ctx context.Context, cfg Config) (*Engine, error) {
 	e.Stats = stats.New(cfg.Store, e.Codecs)
 	changes := ddl.Config{Store: cfg.Store, Catalog: cat, Locks: &e.Locks, Codecs: e.Codecs, Sequences: e.Sequences, Binder: binder, Log: cfg.Log, TempDir: cfg.TempDir, SortBudget: e.SortBudget, SortMemory: e.SortMemory(), Rows: e.Stats.TableRows,
 		BuildRate: func() int64 { return e.Globals.Value("sqlots_index_build_rate").Int() }}
+	changes.Start = func(name string, run func(ctx context.Context, turn ddl.Turn)) {
+		e.Jobs.Start(name, func(ctx context.Context, j *job.Job) { run(ctx, j.Turn) })
+	}
 	if cfg.SearchDir != "" {
 		e.Search = search.New(search.Config{Store: cfg.Store, Dir: cfg.SearchDir, Log: cfg.Log, Start: e.startLoop, Rows: &searchdoc.Documents{Codecs: e.Codecs, Eval: EvalDocuments}, Memory: e.Memory.Limit() / searchShare, Account: e.Memory, Steps: cfg.Steps, Knobs: cfg.SearchKnobs})
 		changes.Search, e.Stats.Search = e.Search, e.Search

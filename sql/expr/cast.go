@@ -301,7 +301,7 @@ func rowCast(c *Ctx, f *Func, args []value.Datum) (value.Datum, error) {
 	}
 	if to.ID == schema.TypeJSON && args[0].Kind() == value.KindBytes {
 		var err error
-		if env, err = c.readEnv(args[0].Bytes(), to); err != nil {
+		if env, err = c.readEnv(args[0], to); err != nil {
 			return value.Null, err
 		}
 	}

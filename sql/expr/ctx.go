@@ -145,6 +145,7 @@ func (c *Ctx) context() context.Context {
 // Session and Subqueries must be safe for concurrent use.
 func (c *Ctx) Fork() *Ctx {
 	f := &Ctx{Env: c.Env, Context: c.Context, Params: c.Params, Session: c.Session, Memory: c.Memory, Subqueries: c.Subqueries, Outer: c.Outer}
+	f.Env.Work = nil // that of c
 	f.seen.Store(c.consts())
 	return f
 }

@@ -217,20 +217,37 @@ func rowToBase64(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
 	return value.String(b.String()), nil
 }
 
-func rowFromBase64(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowFromBase64(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	in := a[0].Bytes()
 	if coll := argColl(f, 0); coll.MinLen() > 1 {
 		in, _ = coll.Convert(nil, in, collate.Must(schema.CollationUTF8MB40900AICI))
 	}
-	text := strings.Map(func(r rune) rune {
-		if r == ' ' || r >= '\t' && r <= '\r' {
-			return -1
+	text := make([]byte, 0, len(in))
+	for i, b := range in {
+		if i%writeStep == writeStep-1 {
+			if err := c.Work(writeWork * writeStep); err != nil {
+				return value.Null, err
+			}
 		}
-		return r
-	}, string(in))
-	out, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return value.Null, nil
+		if b != ' ' && (b < '\t' || b > '\r') {
+			text = append(text, b)
+		}
+	}
+	// In steps of whole groups of 4; padding ends the last one.
+	out := make([]byte, 0, base64.StdEncoding.DecodedLen(len(text)))
+	for len(text) > 0 {
+		if err := c.Work(writeWork * writeStep); err != nil {
+			return value.Null, err
+		}
+		n := min(len(text), writeStep)
+		part := text[:n]
+		if text = text[n:]; len(text) > 0 && part[n-1] == '=' {
+			return value.Null, nil
+		}
+		var err error
+		if out, err = base64.StdEncoding.AppendDecode(out, part); err != nil {
+			return value.Null, nil
+		}
 	}
 	return value.Bytes(out), nil
 }

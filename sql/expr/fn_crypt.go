@@ -8,6 +8,7 @@ import (
 	"crypto/hkdf"
 	"crypto/pbkdf2"
 	"crypto/sha512"
+	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -110,8 +111,8 @@ func deriveKey(f *Func, a []value.Datum, n int) ([]byte, error) {
 	given := a[1].Bytes()
 	if len(a) < 4 {
 		key := make([]byte, n)
-		for i, b := range given {
-			key[i%n] ^= b
+		for len(given) > 0 {
+			given = given[subtle.XORBytes(key, key, given):]
 		}
 		return key, nil
 	}

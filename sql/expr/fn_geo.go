@@ -49,13 +49,27 @@ func retGeometryOf(t geo.Type) typeFunc {
 // geoArg reads a geometry argument: 3037 for other data, 3548 for a system
 // that is not known, 3731 and 3732 for points that are not on the globe. The
 // system is nil for SRID 0.
-func geoArg(f *Func, d value.Datum) (geo.Value, *geo.SRS, error) {
-	v, err := geo.Decode(d.Bytes())
+func geoArg(c *Ctx, f *Func, d value.Datum) (geo.Value, *geo.SRS, error) {
+	v, err := c.decodeGeometry(f, d.Bytes())
 	if err != nil {
-		return v, nil, sqlerr.InvalidGISData(f.Name)
+		return v, nil, err
 	}
 	s, err := checkSystem(f, v)
 	return v, s, err
+}
+
+// decodeGeometry is geo.Decode with its work counted: 3037.
+func (c *Ctx) decodeGeometry(f *Func, b []byte) (geo.Value, error) {
+	v, err := geo.DecodeUntil(c.geoWork(), b)
+	return v, invalidGeometry(f, err)
+}
+
+// invalidGeometry is 3037 for data that is no geometry; other errors stay.
+func invalidGeometry(f *Func, err error) error {
+	if errors.Is(err, geo.ErrInvalid) {
+		return sqlerr.InvalidGISData(f.Name)
+	}
+	return err
 }
 
 // checkSystem finds the system of v, see geoArg.
@@ -81,13 +95,13 @@ type decoded struct {
 	v   geo.Value
 }
 
-func (d *decoded) read(f *Func, b []byte) error {
+func (d *decoded) read(c *Ctx, f *Func, b []byte) error {
 	if d.raw != nil && bytes.Equal(d.raw, b) {
 		return nil
 	}
-	v, err := geo.Decode(b)
+	v, err := c.decodeGeometry(f, b)
 	if err != nil {
-		return sqlerr.InvalidGISData(f.Name)
+		return err
 	}
 	d.raw, d.v = append(d.raw[:0], b...), v
 	return nil
@@ -99,10 +113,10 @@ func geoPair(c *Ctx, f *Func, x, y value.Datum) (a, b geo.Value, s *geo.SRS, err
 	if err != nil {
 		return a, b, nil, err
 	}
-	if err = last[0].read(f, x.Bytes()); err != nil {
+	if err = last[0].read(c, f, x.Bytes()); err != nil {
 		return a, b, nil, err
 	}
-	if err = last[1].read(f, y.Bytes()); err != nil {
+	if err = last[1].read(c, f, y.Bytes()); err != nil {
 		return a, b, nil, err
 	}
 	a, b = last[0].v, last[1].v
@@ -214,16 +228,17 @@ func rowPoint(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 func rowAssemble(t geo.Type) rowFunc {
 	want := map[geo.Type]geo.Type{geo.TypeLineString: geo.TypePoint, geo.TypePolygon: geo.TypeLineString, geo.TypeMultiPoint: geo.TypePoint,
 		geo.TypeMultiLineString: geo.TypeLineString, geo.TypeMultiPolygon: geo.TypePolygon}[t]
-	return func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		out := geo.Geometry{Type: t}
 		var srid uint32
 		for i, d := range a {
-			v, err := geo.Decode(d.Bytes())
-			if err != nil {
+			v, err := geo.DecodeUntil(c.geoWork(), d.Bytes())
+			if errors.Is(err, geo.ErrInvalid) {
 				v = geo.Value{}
-				if v.Geometry, err = geo.ParseWKB(d.Bytes(), geo.Options{}); err != nil {
-					return value.Null, sqlerr.InvalidGISData(f.Name)
-				}
+				v.Geometry, err = geo.ParseWKB(d.Bytes(), geo.Options{Work: c.geoWork()})
+			}
+			if err != nil {
+				return value.Null, invalidGeometry(f, err)
 			}
 			if i == 0 {
 				srid = v.SRID

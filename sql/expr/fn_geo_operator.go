@@ -42,8 +42,8 @@ func rowOverlay(op geo.SetOp) rowFunc {
 	}
 }
 
-func rowConvexHull(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowConvexHull(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -53,11 +53,15 @@ func rowConvexHull(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if v.IsEmpty() {
 		return value.Null, nil
 	}
-	return geoDatum(v.SRID, geo.ConvexHull(v.Geometry)), nil
+	hull, err := geo.ConvexHull(c.geoWork(), v.Geometry)
+	if err != nil {
+		return value.Null, err
+	}
+	return geoDatum(v.SRID, hull), nil
 }
 
 func rowSimplify(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -149,7 +153,7 @@ func bufferStyle(f *Func, g geo.Geometry, list []value.Datum) (geo.BufferStyle, 
 }
 
 func rowBuffer(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -197,8 +201,8 @@ func rowBuffer(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return geoDatum(v.SRID, g), nil
 }
 
-func rowTransform(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, from, err := geoArg(f, a[0])
+func rowTransform(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, from, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -213,7 +217,10 @@ func rowTransform(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	case to == nil:
 		return value.Null, sqlerr.TransformTargetNotSupported(0)
 	}
-	g, ok := geo.Transform(v.Geometry, from, to)
+	g, ok, err := geo.Transform(c.geoWork(), v.Geometry, from, to)
+	if err != nil {
+		return value.Null, err
+	}
 	if !ok {
 		return value.Null, sqlerr.ValueOutOfRange("Coordinate", f.Name)
 	}
@@ -226,15 +233,18 @@ func rowTransform(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 // lineArg is an argument that must be a line, and its length.
-func lineArg(f *Func, d value.Datum) (geo.Value, *geo.SRS, float64, error) {
-	v, s, err := geoArg(f, d)
+func lineArg(c *Ctx, f *Func, d value.Datum) (geo.Value, *geo.SRS, float64, error) {
+	v, s, err := geoArg(c, f, d)
 	if err != nil {
 		return v, s, 0, err
 	}
 	if v.Type != geo.TypeLineString {
 		return v, s, 0, sqlerr.UnexpectedGeometryType("LINESTRING", v.Type.Name(), f.Name)
 	}
-	l := geo.Length(s, v.Geometry)
+	l, err := geo.Length(c.geoWork(), s, v.Geometry)
+	if err != nil {
+		return v, s, 0, err
+	}
 	if math.IsInf(l, 0) || math.IsNaN(l) {
 		return v, s, 0, sqlerr.ValueOutOfRange("Length", "st_length")
 	}
@@ -242,8 +252,8 @@ func lineArg(f *Func, d value.Datum) (geo.Value, *geo.SRS, float64, error) {
 }
 
 func rowInterpolate(several bool) rowFunc {
-	return func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-		v, s, length, err := lineArg(f, a[0])
+	return func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+		v, s, length, err := lineArg(c, f, a[0])
 		if err != nil {
 			return value.Null, err
 		}
@@ -269,8 +279,8 @@ func rowInterpolate(several bool) rowFunc {
 	}
 }
 
-func rowPointAtDistance(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, length, err := lineArg(f, a[0])
+func rowPointAtDistance(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, length, err := lineArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}

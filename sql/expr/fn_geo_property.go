@@ -11,8 +11,8 @@ import (
 // geoPropertyDefs are the properties of geometries.
 func geoPropertyDefs() []entry {
 	get := func(names string, ret typeFunc, of geo.Type, row func(v geo.Value, s *geo.SRS) value.Datum) entry {
-		return fn(names, "g", ret, func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-			v, s, err := geoArg(f, a[0])
+		return fn(names, "g", ret, func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+			v, s, err := geoArg(c, f, a[0])
 			if err != nil || of != geo.TypeGeometry && v.Type != of {
 				return value.Null, err
 			}
@@ -20,8 +20,8 @@ func geoPropertyDefs() []entry {
 		}, nullable)
 	}
 	nth := func(names string, ret typeFunc, row func(v geo.Value, n int) (geo.Geometry, bool)) entry {
-		return fn(names, "gi", ret, func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-			v, _, err := geoArg(f, a[0])
+		return fn(names, "gi", ret, func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+			v, _, err := geoArg(c, f, a[0])
 			n := asInt(a[1])
 			if err != nil || n < 1 || n > 1<<31 {
 				return value.Null, err
@@ -86,12 +86,14 @@ func geoPropertyDefs() []entry {
 			}
 			return v.Parts[n], true
 		}),
-		fn("st_swapxy", "g", retGeometry, func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-			v, err := geo.Decode(a[0].Bytes())
+		fn("st_swapxy", "g", retGeometry, func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+			v, err := c.decodeGeometry(f, a[0].Bytes())
 			if err != nil {
-				return value.Null, sqlerr.InvalidGISData(f.Name)
+				return value.Null, err
 			}
-			return geoDatum(v.SRID, v.SwapXY()), nil
+			w := c.geoWork()
+			err = w.Until(func() { v.Geometry = v.SwapXY(w) })
+			return geoDatum(v.SRID, v.Geometry), err
 		}, 0),
 		fn("st_length", "g?s", retDouble, rowLengthOf, nullable),
 		fn("st_area", "g", retDouble, rowArea, nullable),
@@ -106,8 +108,8 @@ func retGeoName(b *binding) (schema.Type, error) { return textType(20, b.env.col
 // ST_Longitude, which read a coordinate of a point or set it. second is the
 // second axis: of geographic systems the longitude.
 func coordinateDef(name string, second, geographic bool) entry {
-	row := func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-		v, s, err := geoArg(f, a[0])
+	row := func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+		v, s, err := geoArg(c, f, a[0])
 		if err != nil {
 			return value.Null, err
 		}
@@ -118,14 +120,14 @@ func coordinateDef(name string, second, geographic bool) entry {
 			return value.Null, sqlerr.SRSNotGeographic(f.Name, v.SRID)
 		}
 		p := v.Points[0]
-		c := &p.X
+		axis := &p.X
 		if second != s.IsGeographic() {
-			c = &p.Y
+			axis = &p.Y
 		}
 		if len(a) == 1 {
-			return value.Float(*c), nil
+			return value.Float(*axis), nil
 		}
-		*c = a[1].Float()
+		*axis = a[1].Float()
 		g := geo.NewPoint(p)
 		if err := onGlobe(f, s, g); err != nil {
 			return value.Null, err
@@ -167,10 +169,10 @@ func bindSRID(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, []Expr{g, n}, t, g.Nullable() || n.Nullable(), nil), nil
 }
 
-func rowSRID(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, err := geo.Decode(a[0].Bytes())
+func rowSRID(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, err := c.decodeGeometry(f, a[0].Bytes())
 	if err != nil {
-		return value.Null, sqlerr.InvalidGISData(f.Name)
+		return value.Null, err
 	}
 	if len(a) == 1 {
 		return value.Uint(uint64(v.SRID)), nil
@@ -189,8 +191,8 @@ func rowSRID(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return geoDatum(srid, v.Geometry), nil
 }
 
-func rowIsClosed(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, _, err := geoArg(f, a[0])
+func rowIsClosed(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, _, err := geoArg(c, f, a[0])
 	if err != nil || v.Type != geo.TypeLineString && v.Type != geo.TypeMultiLineString {
 		return value.Null, err
 	}
@@ -198,7 +200,7 @@ func rowIsClosed(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func rowIsSimple(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, _, err := geoArg(f, a[0])
+	v, _, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -207,7 +209,7 @@ func rowIsSimple(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func rowIsValid(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -216,7 +218,7 @@ func rowIsValid(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func rowValidate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -227,8 +229,8 @@ func rowValidate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return geoDatum(v.SRID, geo.Orient(v.Geometry)), nil
 }
 
-func rowEnvelope(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowEnvelope(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
@@ -242,27 +244,35 @@ func rowEnvelope(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return geoDatum(v.SRID, b.Geometry()), nil
 }
 
-func rowLengthOf(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowLengthOf(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil || v.Type != geo.TypeLineString && v.Type != geo.TypeMultiLineString {
 		return value.Null, err
 	}
-	return inUnit(f, s, a, 1, "Length", geo.Length(s, v.Geometry))
+	l, err := geo.Length(c.geoWork(), s, v.Geometry)
+	if err != nil {
+		return value.Null, err
+	}
+	return inUnit(f, s, a, 1, "Length", l)
 }
 
-func rowArea(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowArea(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
 	if v.Type != geo.TypePolygon && v.Type != geo.TypeMultiPolygon {
 		return value.Null, sqlerr.UnexpectedGeometryType("POLYGON/MULTIPOLYGON", v.Type.Name(), f.Name)
 	}
-	return finiteResult(f, "Result", geo.Area(s, v.Geometry))
+	area, err := geo.Area(c.geoWork(), s, v.Geometry)
+	if err != nil {
+		return value.Null, err
+	}
+	return finiteResult(f, "Result", area)
 }
 
-func rowCentroid(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, s, err := geoArg(f, a[0])
+func rowCentroid(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}

@@ -129,14 +129,15 @@ func fits(want, got geo.Type) bool {
 }
 
 func rowFromText(want geo.Type) rowFunc {
-	return func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		srid, s, o, err := readArgs(f, a)
 		if err != nil {
 			return value.Null, err
 		}
+		o.Work = c.geoWork()
 		g, err := geo.ParseWKT(a[0].Bytes(), o)
 		if err != nil {
-			return value.Null, sqlerr.InvalidGISData(f.Name)
+			return value.Null, invalidGeometry(f, err)
 		}
 		if !fits(want, g.Type) {
 			return value.Null, sqlerr.UnexpectedGeometryType("WKT", g.Type.Name(), f.Name)
@@ -149,14 +150,15 @@ func rowFromText(want geo.Type) rowFunc {
 }
 
 func rowFromBinary(want geo.Type) rowFunc {
-	return func(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	return func(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		srid, s, o, err := readArgs(f, a)
 		if err != nil {
 			return value.Null, err
 		}
+		o.Work = c.geoWork()
 		g, err := geo.ParseWKB(a[0].Bytes(), o)
 		if err != nil {
-			return value.Null, sqlerr.InvalidGISData(f.Name)
+			return value.Null, invalidGeometry(f, err)
 		}
 		if !fits(want, g.Type) {
 			return value.Null, sqlerr.UnexpectedGeometryType("WKB", g.Type.Name(), f.Name)
@@ -169,40 +171,45 @@ func rowFromBinary(want geo.Type) rowFunc {
 }
 
 // writeArgs are a geometry and the options that follow it.
-func writeArgs(f *Func, a []value.Datum) (geo.Value, geo.Options, error) {
-	v, s, err := geoArg(f, a[0])
+func writeArgs(c *Ctx, f *Func, a []value.Datum) (geo.Value, geo.Options, error) {
+	v, s, err := geoArg(c, f, a[0])
 	if err != nil {
 		return v, geo.Options{}, err
 	}
 	if len(a) > 1 {
 		o, err := axisOrder(f, a[1].Str(), s)
+		o.Work = c.geoWork()
 		return v, o, err
 	}
-	return v, geo.Options{Swap: s.Swap()}, nil
+	return v, geo.Options{Swap: s.Swap(), Work: c.geoWork()}, nil
 }
 
-func rowAsText(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, o, err := writeArgs(f, a)
+func rowAsText(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, o, err := writeArgs(c, f, a)
 	if err != nil {
 		return value.Null, err
 	}
-	return value.Bytes(geo.AppendWKT(nil, v.Geometry, o)), nil
+	var text []byte
+	err = o.Work.Until(func() { text = geo.AppendWKT(nil, v.Geometry, o) })
+	return value.Bytes(text), err
 }
 
-func rowAsBinary(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, o, err := writeArgs(f, a)
+func rowAsBinary(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, o, err := writeArgs(c, f, a)
 	if err != nil {
 		return value.Null, err
 	}
-	return value.Bytes(geo.AppendWKB(nil, v.Geometry, o)), nil
+	var b []byte
+	err = o.Work.Until(func() { b = geo.AppendWKB(nil, v.Geometry, o) })
+	return value.Bytes(b), err
 }
 
-func rowAsGeoJSON(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
-	v, _, err := geoArg(f, a[0])
+func rowAsGeoJSON(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+	v, _, err := geoArg(c, f, a[0])
 	if err != nil {
 		return value.Null, err
 	}
-	o := geo.GeoJSONOptions{Digits: math.MaxInt32}
+	o := geo.GeoJSONOptions{Digits: math.MaxInt32, Work: c.geoWork()}
 	if len(a) > 1 {
 		n := asInt(a[1])
 		if n < 0 || n > math.MaxInt32 {
@@ -217,14 +224,19 @@ func rowAsGeoJSON(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		o.Bounds, o.ShortCRS, o.LongCRS = n&1 != 0, n&2 != 0, n&4 != 0
 	}
-	doc, err := value.ParseJSON(geo.AppendGeoJSON(nil, v, o))
-	if err != nil {
-		return value.Null, sqlerr.InvalidGISData(f.Name)
+	var text []byte
+	if err := o.Work.Until(func() { text = geo.AppendGeoJSON(nil, v, o) }); err != nil {
+		return value.Null, err
 	}
-	return value.JSONOf(doc), nil
+	doc, err := value.ParseJSONWith(text, c.Work)
+	var syntax *value.JSONSyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, value.ErrJSONDepth) || errors.Is(err, value.ErrJSONSize) {
+		err = sqlerr.InvalidGISData(f.Name)
+	}
+	return value.JSONOf(doc), err
 }
 
-func rowGeomFromGeoJSON(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowGeomFromGeoJSON(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	strip := false
 	if len(a) > 1 {
 		n := asInt(a[1])
@@ -233,7 +245,11 @@ func rowGeomFromGeoJSON(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		strip = n > 1
 	}
-	doc, err := geo.ParseGeoJSON(value.AppendJSONText(nil, a[0].Bytes()), strip)
+	text, err := value.AppendJSONTextUntil(nil, a[0].Bytes(), c.Work)
+	if err != nil {
+		return value.Null, err
+	}
+	doc, err := geo.ParseGeoJSON(c.geoWork(), text, strip)
 	var fault *geo.GeoJSONError
 	if errors.As(err, &fault) {
 		return value.Null, geoJSONError(f, fault)
@@ -320,7 +336,7 @@ func bindGeohash(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, list, textType(100, env.collation()), null, nil), nil
 }
 
-func rowGeohash(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
+func rowGeohash(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	var lon, lat float64
 	if len(a) == 3 {
 		lon, lat = a[0].Float(), a[1].Float()
@@ -331,7 +347,7 @@ func rowGeohash(_ *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			return value.Null, sqlerr.WrongValueForType("latitude", formatCoordinate(lat), strings.ToUpper(f.Name))
 		}
 	} else {
-		v, _, err := geoArg(f, a[0])
+		v, _, err := geoArg(c, f, a[0])
 		if err != nil {
 			return value.Null, err
 		}

@@ -157,6 +157,18 @@ func prepareHighlight(c *Ctx, f *Func) (*highlighter, error) {
 	})
 }
 
+// highlightAll is HighlightAll, aside for long texts.
+func (c *Ctx) highlightAll(by *text.Analyzer, s string, list []text.Asked, how text.Highlighting) ([]string, error) {
+	if len(s) < longAnalysis {
+		return by.HighlightAll(s, list, how), nil
+	}
+	out := make(chan []string, 1)
+	if err := c.aside(func() error { out <- by.HighlightAll(s, list, how); return nil }); err != nil {
+		return nil, err
+	}
+	return <-out, nil
+}
+
 // rowHighlight: without a match there are no fragments, but the whole text is
 // returned if the call requests it.
 func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
@@ -173,12 +185,17 @@ func rowHighlight(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	for i, call := range x.Calls {
 		list[i].Query = h.queries[i]
 		if n := len(call.Match.Fields); n > 1 {
-			list[i].Whole = call.Match.doc(f.Args[at:], a[at:at+n])
+			if list[i].Whole, _, err = c.analyse(call.Match.Analyzer, call.Match.texts(f.Args[at:], a[at:at+n]), nil); err != nil {
+				return value.Null, err
+			}
 		}
 		at += call.Args
 	}
 	s := a[0].Str()
-	fragments := x.Calls[0].Match.Analyzer.HighlightAll(s, list, h.Highlighting)
+	fragments, err := c.highlightAll(x.Calls[0].Match.Analyzer, s, list, h.Highlighting)
+	if err != nil {
+		return value.Null, err
+	}
 	if fragments == nil && h.Fragments == 0 {
 		return value.Bytes([]byte(s)), nil
 	}

@@ -273,7 +273,11 @@ func rowGetVar(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if d.IsNull() || d.Kind() == kindOf(f) {
 		return d, nil
 	}
-	return types.Cast(&c.Env, d, t, f.T)
+	env, err := c.readEnv(d, f.T)
+	if err != nil {
+		return value.Null, err
+	}
+	return types.Cast(env, d, t, f.T)
 }
 
 // lazySetVar goes row by row, so that @n := @n + 1 counts.

@@ -58,8 +58,9 @@ func jsonDefs() []entry {
 		pairs("json_array_append json_append", value.JSONArrayAppend), pairs("json_array_insert", value.JSONArrayInsert),
 		fn("json_remove", "jp+", retJSON, rowJSONRemove, nullable),
 		merge("json_merge_patch", value.JSONMergePatch), merge("json_merge_preserve json_merge", value.JSONMergePreserve),
-		fn("json_pretty", "j", retUTF8Bin, func(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-			return value.Bytes(appendPretty(nil, a[0].Bytes(), 0)), nil
+		fn("json_pretty", "j", retUTF8Bin, func(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+			text, err := c.appendPretty(nil, a[0].Bytes(), 0)
+			return value.Bytes(text), err
 		}, 0),
 		special("json_doc", unboundUnit, def{b: Builtin{Row: rowJSONDoc, impl: impl{strict: true}}}),
 		special("json_scalar", unboundUnit, def{b: Builtin{Row: rowJSONOf, impl: impl{strict: true}}}),
@@ -126,7 +127,7 @@ func rowJSONDoc(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 }
 
 func (c *Ctx) parseJSONArg(text []byte, arg int, function string) (value.Datum, error) {
-	env, err := c.readEnv(text, jsonType())
+	env, err := c.readEnv(value.Bytes(text), jsonType())
 	if err != nil {
 		return value.Null, err
 	}
@@ -279,7 +280,8 @@ func rowJSONUnquote(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		if s, ok := value.JSONText(d.Bytes()); ok {
 			return value.Bytes(s), nil
 		}
-		return value.Bytes(value.AppendJSONUnquoted(nil, d.Bytes())), nil
+		text, err := value.AppendJSONUnquotedUntil(nil, d.Bytes(), c.Work)
+		return value.Bytes(text), err
 	case value.KindBytes:
 		s := d.Bytes()
 		if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
@@ -295,8 +297,9 @@ func rowJSONUnquote(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Null, sqlerr.InvalidJSONDocument(1, "json_unquote")
 }
 
-func rowJSONQuote(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
-	return value.Bytes(value.AppendJSONText(nil, value.JSONString(a[0].Bytes()))), nil
+func rowJSONQuote(c *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
+	text, err := value.AppendJSONTextUntil(nil, value.JSONString(a[0].Bytes()), c.Work)
+	return value.Bytes(text), err
 }
 
 func rowJSONArray(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {
@@ -640,37 +643,45 @@ func pathKey(key []byte) string {
 	return string(key)
 }
 
-func appendPretty(dst, doc []byte, depth int) []byte {
-	indent := func(d int) {
-		dst = append(dst, '\n')
-		for ; d > 0; d-- {
-			dst = append(dst, ' ', ' ')
-		}
-	}
+// appendPretty appends the text of JSON_PRETTY.
+func (c *Ctx) appendPretty(dst, doc []byte, depth int) ([]byte, error) {
 	kind := value.JSONType(doc)
 	n := 0
 	if kind == "ARRAY" || kind == "OBJECT" {
 		n = value.JSONLen(doc)
 	}
 	if n == 0 {
-		return value.AppendJSONText(dst, doc)
+		return value.AppendJSONTextUntil(dst, doc, c.Work)
 	}
 	open, shut := byte('['), byte(']')
 	if kind == "OBJECT" {
 		open, shut = '{', '}'
 	}
 	dst = append(dst, open)
-	for i := 0; i < n; i++ {
+	for i := range n {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		indent(depth + 1)
-		if kind == "OBJECT" {
-			dst = value.AppendJSONText(dst, value.JSONString(value.JSONKey(doc, i)))
+		dst = appendIndent(dst, depth+1)
+		err := c.Work(workOfCall)
+		if err == nil && kind == "OBJECT" {
+			dst, err = value.AppendJSONTextUntil(dst, value.JSONString(value.JSONKey(doc, i)), c.Work)
 			dst = append(dst, ": "...)
 		}
-		dst = appendPretty(dst, value.JSONElem(doc, i), depth+1)
+		if err == nil {
+			dst, err = c.appendPretty(dst, value.JSONElem(doc, i), depth+1)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	indent(depth)
-	return append(dst, shut)
+	return append(appendIndent(dst, depth), shut), nil
+}
+
+func appendIndent(dst []byte, depth int) []byte {
+	dst = append(dst, '\n')
+	for range depth {
+		dst = append(dst, ' ', ' ')
+	}
+	return dst
 }

@@ -288,7 +288,7 @@ func (v *schemaCheck) text(s, d []byte, at, doc string) bool {
 func (v *schemaCheck) matches(pattern, s string) bool {
 	re, known := v.patterns[pattern]
 	if !known {
-		re, _ = newRegexp(pattern, regexp2.ECMAScript)
+		re, _ = v.c.newRegexp(pattern, regexp2.ECMAScript, pattern)
 		v.patterns[pattern] = re
 	}
 	if re == nil || v.err != nil {

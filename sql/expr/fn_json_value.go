@@ -166,7 +166,11 @@ func (c *Ctx) isInteger(doc []byte, unsigned bool) bool {
 // jsonValueText is the text of a string, or of a document; longer than the
 // type says is an error.
 func (c *Ctx) jsonValueText(f *Func, doc []byte) (value.Datum, error) {
-	d := c.fromUTF8(f, value.AppendJSONUnquoted(nil, doc))
+	text, err := value.AppendJSONUnquotedUntil(nil, doc, c.Work)
+	if err != nil {
+		return value.Null, err
+	}
+	d := c.fromUTF8(f, text)
 	if f.T.Len > 0 && charCount(d.Bytes(), f.T.Collation) > f.T.Len {
 		return value.Null, sqlerr.DataTooLong(f.Name, 1)
 	}

@@ -294,9 +294,9 @@ func rowMatch(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return value.Null, err
 	}
-	doc := m.doc(f.Args, a[:len(m.Fields)])
-	if !doc.Matches(p.query) {
-		return value.Float(0), nil
+	doc, matches, err := c.analyse(m.Analyzer, m.texts(f.Args, a[:len(m.Fields)]), p.query)
+	if err != nil || !matches {
+		return value.Float(0), err
 	}
 	stats := p.stats
 	if stats == nil {
@@ -313,8 +313,36 @@ func MatchValue(score float64) float64 {
 	return leastScore
 }
 
-// doc analyses the columns of a row.
-func (m *Match) doc(args []Expr, cols []value.Datum) *text.Doc {
+// analyse makes a document of texts, and matches a query, nil for none, with it: aside for
+// long texts.
+func (c *Ctx) analyse(by *text.Analyzer, texts []string, q text.Query) (doc *text.Doc, matches bool, err error) {
+	n := 0
+	for _, s := range texts {
+		n += len(s)
+	}
+	if n < longAnalysis {
+		doc = text.NewDoc(by.TokensOf(nil, texts...))
+		return doc, q != nil && doc.Matches(q), nil
+	}
+	type result struct {
+		doc     *text.Doc
+		matches bool
+	}
+	out := make(chan result, 1)
+	err = c.aside(func() error {
+		doc := text.NewDoc(by.TokensOf(nil, texts...))
+		out <- result{doc, q != nil && doc.Matches(q)}
+		return nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	r := <-out
+	return r.doc, r.matches, nil
+}
+
+// texts are the columns of a row, for the analyzer.
+func (m *Match) texts(args []Expr, cols []value.Datum) []string {
 	values := make([]string, 0, len(cols))
 	for i, d := range cols {
 		if d.IsNull() {
@@ -323,7 +351,7 @@ func (m *Match) doc(args []Expr, cols []value.Datum) *text.Doc {
 		}
 		values = append(values, UTF8(d.Str(), args[i].Type().Collation))
 	}
-	return text.NewDoc(m.Analyzer.TokensOf(nil, values...))
+	return values
 }
 
 // UTF8 is a text of a collation in UTF-8, which analyzers read.

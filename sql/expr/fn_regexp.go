@@ -113,9 +113,9 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 	if fold {
 		opts |= regexp2.IgnoreCase
 	}
-	r, err := newRegexp(icuPattern(string(pattern)), opts)
+	r, err := c.newRegexp(icuPattern(string(pattern)), opts, string(pattern))
 	if err != nil {
-		return nil, regexpError(err, string(pattern))
+		return nil, err
 	}
 	r.pattern, r.flags = string(pattern), flags
 	if c.cache == nil {
@@ -129,14 +129,48 @@ func regexpOf(c *Ctx, f *Func, pattern []byte, flags string) (*compiledRegexp, e
 // regexpInline may take ten times as long.
 func init() { regexp2.SetTimeoutCheckPeriod(regexpInline / 4) }
 
-// newRegexp compiles a pattern in the notation of the engine.
-func newRegexp(text string, opts regexp2.RegexOptions) (*compiledRegexp, error) {
-	quick, err := regexp2.Compile(text, opts)
+const (
+	// maxPattern bounds the bytes of a pattern, longPattern those of one that is compiled
+	// at once: it takes about a microsecond for each.
+	maxPattern  = 1 << 20
+	longPattern = 16 << 10
+)
+
+// newRegexp compiles a pattern, and its text in the notation of the engine: 3700, and the
+// errors of regexpError.
+func (c *Ctx) newRegexp(text string, opts regexp2.RegexOptions, pattern string) (*compiledRegexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, sqlerr.RegexpTooBig()
+	}
+	quick, err := c.compileRegexp(text, opts, pattern)
 	if err != nil {
 		return nil, err
 	}
 	quick.MatchTimeout = regexpInline
 	return &compiledRegexp{text: text, opts: opts, quick: quick}, nil
+}
+
+// compileRegexp compiles a pattern in the notation of the engine, aside if it is long.
+func (c *Ctx) compileRegexp(text string, opts regexp2.RegexOptions, pattern string) (*regexp2.Regexp, error) {
+	compiled := make(chan *regexp2.Regexp, 1)
+	compile := func() error {
+		re, err := regexp2.Compile(text, opts)
+		if err != nil {
+			return regexpError(err, pattern)
+		}
+		compiled <- re
+		return nil
+	}
+	err := error(nil)
+	if len(text) > longPattern {
+		err = c.aside(compile)
+	} else {
+		err = compile()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return <-compiled, nil
 }
 
 // matcher finds the matches of one call.
@@ -168,8 +202,8 @@ func (m *matcher) run(match func(re *regexp2.Regexp) (*regexp2.Match, error)) (*
 		return nil, sqlerr.RegexpTimeout()
 	}
 	if m.re.slow == nil {
-		if m.re.slow, err = regexp2.Compile(m.re.text, m.re.opts); err != nil {
-			return nil, regexpError(err, m.re.pattern)
+		if m.re.slow, err = m.c.compileRegexp(m.re.text, m.re.opts, m.re.pattern); err != nil {
+			return nil, err
 		}
 		m.re.slow.MatchTimeout = regexpTimeout
 	}

@@ -75,7 +75,13 @@ func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 	// LOCATE('é', 'Hello') is 0, although é and e are equal.
 	end := at // of a character, and the first that is not before that of a part
 	for ; pos <= chars && at+len(needle) <= len(s); pos++ {
+		if err := c.Work(workOfChar); err != nil {
+			return value.Null, err
+		}
 		for end < at+len(needle) {
+			if err := c.Work(workOfChar); err != nil {
+				return value.Null, err
+			}
 			end += max(coll.PrefixLen(s[end:], 1), 1)
 		}
 		if end == at+len(needle) {
@@ -142,6 +148,9 @@ func rowField(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	return value.Int(0), nil
 }
 
+// workOfItem is the least work of an item of a list.
+const workOfItem = 30
+
 func rowFindInSet(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	coll := collate.Must(stringCollation(f.Args))
 	needle, list := a[0].Bytes(), a[1].Bytes()
@@ -152,6 +161,9 @@ func rowFindInSet(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	spaces := len(bytes.TrimRight(needle, " ")) - len(needle)
 	for n := int64(1); ; n++ {
 		item, rest, more := bytes.Cut(list, []byte{','})
+		if err := c.Work(workOfItem + len(item)); err != nil {
+			return value.Null, err
+		}
 		if len(bytes.TrimRight(item, " "))-len(item) == spaces && c.compareText(coll, item, needle) == 0 {
 			return value.Int(n), nil
 		}

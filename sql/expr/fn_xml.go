@@ -42,17 +42,21 @@ func xmlQuery(c *Ctx, f *Func, a []value.Datum) (d *xpath.Document, v xpath.Valu
 	if err != nil {
 		return nil, v, false, sqlerr.Unknown("%s", err.Error())
 	}
-	d, err = xpath.Parse(a[0].Str())
+	d, err = xpath.Parse(a[0].Str(), c.Work)
 	var bad *xpath.ParseError
 	if errors.As(err, &bad) {
 		c.Warning(sqlerr.WrongValue("XML", bad.Error()))
 		return nil, v, false, nil
 	}
-	v, err = path.Eval(d, c.xmlVariable)
 	if err != nil {
+		return nil, v, false, err
+	}
+	v, err = path.Eval(d, c.xmlVariable)
+	var compared *xpath.CompareError
+	if errors.As(err, &compared) {
 		return nil, v, false, sqlerr.Unknown("%s", err.Error())
 	}
-	return d, v, true, nil
+	return d, v, err == nil, err
 }
 
 // xmlVariable is the value of $@name: a user variable.
@@ -75,7 +79,8 @@ func rowExtractValue(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 	if n, isNum := v.Number(); isNum {
 		return value.Bytes(types.AppendText(nil, types.Double, value.Float(n))), nil
 	}
-	return value.String(v.Text(d)), nil
+	text, err := v.Text(d)
+	return value.String(text), err
 }
 
 func rowUpdateXML(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {

@@ -152,6 +152,7 @@ func (c *Ctx) sample(d value.Datum, size int, args []value.Datum) error {
 
 // callLarge is call for arguments of n bytes together.
 func (c *Ctx) callLarge(f *Func, args []value.Datum, n int) (value.Datum, error) {
+	c.countConversions()
 	if err := c.reserve(int64(n) * f.B.transient(f)); err != nil {
 		return value.Null, err
 	}
@@ -159,26 +160,32 @@ func (c *Ctx) callLarge(f *Func, args []value.Datum, n int) (value.Datum, error)
 	return c.settle(f, args, n, d, c.takeFailure(err))
 }
 
-// readEnv is Env for reading text as a value of type to. With a large one its work is
-// counted, and memory is taken for what it becomes: 3170.
-func (c *Ctx) readEnv(text []byte, to schema.Type) (*types.Env, error) {
-	if len(text) < largeValue {
+// readEnv is Env for the conversion of d to type to. With a large value its work is
+// counted, and memory is taken for what a text becomes: 3170.
+func (c *Ctx) readEnv(d value.Datum, to schema.Type) (*types.Env, error) {
+	if d.Size() < largeValue {
 		return &c.Env, nil
 	}
-	env := c.Env
-	env.Work = c.Work
-	if to.ID != schema.TypeJSON {
-		return &env, nil
+	c.countConversions()
+	if d.Kind() != value.KindBytes || to.ID != schema.TypeJSON {
+		return &c.Env, nil
 	}
-	return &env, c.reserve(value.JSONRoom(text) - c.reserved)
+	return &c.Env, c.reserve(value.JSONRoom(d.Bytes()) - c.reserved)
+}
+
+// countConversions has the work of conversions counted from now on.
+func (c *Ctx) countConversions() {
+	if c.Env.Work == nil {
+		c.Env.Work = c.Work
+	}
 }
 
 // Store is types.Store, with the memory and the work of large values counted.
 func (c *Ctx) Store(d value.Datum, from schema.Type, to *schema.Column, number int) (value.Datum, error) {
-	if d.Kind() != value.KindBytes || d.Size() < largeValue {
+	if d.Size() < largeValue {
 		return types.Store(&c.Env, d, from, to, number)
 	}
-	env, err := c.readEnv(d.Bytes(), to.Type)
+	env, err := c.readEnv(d, to.Type)
 	if err == nil {
 		d, err = types.Store(env, d, from, to, number)
 	}

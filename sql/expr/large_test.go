@@ -2,6 +2,8 @@ package expr
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -156,6 +158,54 @@ func TestInterrupted(t *testing.T) {
 		c.work = workStep - 1
 		if _, err := EvalRow(c, e, nil); !sqlerr.IsQueryInterrupted(err) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAsideEnds: what cannot be interrupted goes on without its statement.
+func TestAsideEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := testCtx(nil)
+	c.Context = ctx
+	began, letGo, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() { <-began; cancel() }()
+	err := c.aside(func() error {
+		defer close(ended)
+		close(began)
+		<-letGo
+		return nil
+	})
+	if !sqlerr.IsQueryInterrupted(err) {
+		t.Error(err)
+	}
+	close(letGo)
+	<-ended
+	c.Context = t.Context()
+	if err := c.aside(func() error { return sqlerr.RegexpTooBig() }); err == nil {
+		t.Error("the error of a task is lost")
+	}
+	if err := c.aside(func() error { panic("x") }); err == nil {
+		t.Error("a panic of a task is lost")
+	}
+}
+
+// TestLongPatterns: patterns are compiled aside, or refused.
+func TestLongPatterns(t *testing.T) {
+	text := func(s string) Expr {
+		return &Const{D: value.String(s), T: textType(len(s), schema.CollationUTF8MB40900AICI)}
+	}
+	for pattern, want := range map[string]string{
+		strings.Repeat("(", longPattern) + "a" + strings.Repeat(")", longPattern): "1", strings.Repeat("a?", longPattern): "1", strings.Repeat("(", longPattern): "3691", strings.Repeat("a", maxPattern+1): "3700",
+	} {
+		d, err := EvalRow(testCtx(nil), must(NewFunc(nil, "regexp_like", text("a"), text(pattern))), nil)
+		got := fmt.Sprint(d.IsNull())
+		if e, ok := errors.AsType[*sqlerr.Error](err); ok {
+			got = fmt.Sprint(e.Number)
+		} else if err == nil {
+			got = fmt.Sprint(d.Int())
+		}
+		if got != want {
+			t.Errorf("%.10s of %d: %s, %v; want %s", pattern, len(pattern), got, err, want)
 		}
 	}
 }

@@ -251,6 +251,19 @@ func (l *Locks) Release(o Owner, key string, mode Mode) {
 	l.wake(key, e)
 }
 
+// HandOver gives the only exclusive lock that an owner has of a key to another owner. It
+// reports false if the owner has no such lock, or more than one of the key.
+func (l *Locks) HandOver(from, to Owner, key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.tables[key]
+	if e == nil || e.exclusive != from || e.depth != 1 || e.holds(from) {
+		return false
+	}
+	e.exclusive = to
+	return true
+}
+
 // ReleaseExclusive gives one exclusive lock back.
 func (l *Locks) ReleaseExclusive(o Owner, key string) {
 	l.mu.Lock()

@@ -98,3 +98,38 @@ func waitFor(t *testing.T, cond func() bool) {
 		}
 	}
 }
+
+func TestHandOver(t *testing.T) {
+	var l Locks
+	ctx := context.Background()
+	if l.HandOver(1, 2, "a") {
+		t.Error("a lock that no one has")
+	}
+	for range 2 {
+		if err := l.Exclusive(ctx, 1, "a", time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.HandOver(1, 2, "a") {
+		t.Error("one of two locks")
+	}
+	l.ReleaseExclusive(1, "a")
+	if err := l.Shared(ctx, 1, "a", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if l.HandOver(1, 2, "a") {
+		t.Error("a lock of an owner who shares it, too")
+	}
+	l.ReleaseShared(1, "a")
+	if !l.HandOver(1, 2, "a") {
+		t.Error("the only lock")
+	}
+	if err := l.Shared(ctx, 1, "a", time.Millisecond); !errors.Is(err, ErrTimeout) {
+		t.Errorf("the owner before: %v", err)
+	}
+	l.ReleaseExclusive(1, "a") // not its own any more
+	l.ReleaseExclusive(2, "a")
+	if err := l.Exclusive(ctx, 1, "a", time.Millisecond); err != nil {
+		t.Errorf("after all: %v", err)
+	}
+}

@@ -17,8 +17,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("ERROR %d (%s): %s", e.Number, e.State, e.Message)
 }
 
+// longArg is more of a value than is ever shown.
+const longArg = 64 << 10
+
 // newError makes an error from its parts, for the constructors of this package.
 func newError(number uint16, state, format string, args ...any) *Error {
+	for i, a := range args {
+		if s, ok := a.(string); ok && len(s) > longArg {
+			args[i] = s[:longArg]
+		}
+	}
 	return &Error{Number: number, State: state, Message: fmt.Sprintf(format, args...)}
 }
 

@@ -102,6 +102,11 @@ func RegexpBracket() *Error {
 	return newError(3696, "HY000", "The regular expression contains an unclosed bracket expression.")
 }
 
+// RegexpTooBig: 3700.
+func RegexpTooBig() *Error {
+	return newError(3700, "HY000", "Pattern exceeds limits on size or complexity.")
+}
+
 // RegexpRange: 3697.
 func RegexpRange() *Error {
 	return newError(3697, "HY000", "The regular expression contains an [x-y] character range where x comes after y.")

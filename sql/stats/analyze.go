@@ -107,6 +107,7 @@ func (e *Estimator) analyze(ctx context.Context, t *schema.Table) (*analysis, er
 	seed := maphash.MakeSeed()
 	var buf []byte
 	var bad error
+	stop := func(int) error { return context.Cause(ctx) } // within long texts
 	_, err = scan.Visit(ctx, func(key, val []byte) bool {
 		a.Rows++
 		if bad = rd.Fetch(ctx, snap, key, val, row); bad != nil {
@@ -114,7 +115,9 @@ func (e *Estimator) analyze(ctx context.Context, t *schema.Table) (*analysis, er
 		}
 		for i, d := range row {
 			if !d.IsNull() {
-				buf = types.HashKey(buf[:0], d, t.Columns[i].Type)
+				if buf, bad = types.HashKeyUntil(buf[:0], d, t.Columns[i].Type, stop); bad != nil {
+					return false
+				}
 				sketches[i].add(maphash.Bytes(seed, buf))
 			}
 		}

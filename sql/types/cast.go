@@ -177,7 +177,10 @@ func jsonArgumentError(err error, arg int, function string) error {
 }
 
 func castText(env *Env, d value.Datum, from, to schema.Type) (value.Datum, error) {
-	s, _ := ToText(env, d, from)
+	s, err := ToText(env, d, from)
+	if err != nil {
+		return value.Null, err
+	}
 	same := d.Kind() == value.KindBytes
 	if from.Collation != to.Collation && from.Collation != schema.CollationNone && to.Collation != schema.CollationNone {
 		out, err := convertCharset(env, s, textCollation(from, d), to.Collation)

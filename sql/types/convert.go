@@ -229,9 +229,12 @@ func durationDecimal(d value.Duration) value.Decimal {
 
 // ToText converts to a character string: numbers and times in ASCII, strings
 // unchanged (in the character set of t). The result may share bytes with d.
-func ToText(_ *Env, d value.Datum, t schema.Type) ([]byte, error) {
+func ToText(env *Env, d value.Datum, t schema.Type) ([]byte, error) {
 	if d.Kind() == value.KindBytes {
 		return d.Bytes(), nil
+	}
+	if work := env.work(); work != nil && d.Kind() == value.KindJSON {
+		return value.AppendJSONTextUntil(nil, d.Bytes(), work)
 	}
 	return AppendText(nil, t, d), nil
 }

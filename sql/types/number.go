@@ -2,7 +2,6 @@ package types
 
 import (
 	"math"
-	"strconv"
 	"unsafe"
 
 	"github.com/sqlots/sqlots/value"
@@ -107,7 +106,7 @@ func floatPrefix(s []byte) (f float64, n int, overflow bool) {
 		}
 		return float64(mag), i, false
 	}
-	f, err := strconv.ParseFloat(text(s[start:i]), 64)
+	f, err := value.ParseFloat(s[start:i])
 	if err != nil && math.IsInf(f, 0) {
 		return math.Copysign(math.MaxFloat64, f), i, true
 	}

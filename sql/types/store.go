@@ -362,13 +362,15 @@ func maxBytes(t schema.Type) int {
 
 func (s *storer) character(d value.Datum, from schema.Type) (value.Datum, error) {
 	t := s.col.Type
-	text, _ := ToText(s.env, d, from)
+	text, err := ToText(s.env, d, from)
+	if err != nil {
+		return value.Null, err
+	}
 	c := collate.Must(t.Collation)
 	src := textCollation(from, d)
 	if src == schema.CollationNone {
 		src = t.Collation
 	}
-	var err error
 	if src != t.Collation {
 		if sc := collate.Must(src); sc.NeedsConversion(text, c) {
 			out, lost := sc.Convert(make([]byte, 0, len(text)), text, c)

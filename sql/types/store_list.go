@@ -174,7 +174,10 @@ func isDigits(s []byte) bool {
 
 // listText is d as a string in the character set of the column.
 func (s *storer) listText(d value.Datum, from schema.Type) ([]byte, error) {
-	text, _ := ToText(s.env, d, from)
+	text, err := ToText(s.env, d, from)
+	if err != nil {
+		return nil, err
+	}
 	if d.Kind() == value.KindJSON {
 		if str, ok := value.JSONText(d.Bytes()); ok {
 			text = str

@@ -19,8 +19,13 @@ type expr interface {
 	eval(x *context) (Value, error)
 }
 
-// maxDepth bounds the nesting of expressions.
-const maxDepth = 200
+const (
+	// maxDepth bounds the nesting of expressions.
+	maxDepth = 200
+	// maxOperators bounds the operators of an expression: each may be an operand of the
+	// next one, so that they are evaluated within one another.
+	maxOperators = 10_000
+)
 
 // Compile reads an expression. Variables ($@name) are looked up when it runs. The
 // error is a *SyntaxError.
@@ -42,6 +47,8 @@ type pathParser struct {
 	s     string
 	i     int
 	depth int
+
+	operators int
 }
 
 func (p *pathParser) space() {
@@ -83,6 +90,9 @@ func (p *pathParser) chain(operand func() (expr, bool), operator func() string) 
 		}
 		at := p.i
 		var right expr
+		if p.operators++; p.operators > maxOperators {
+			return nil, false
+		}
 		if right, ok = operand(); ok {
 			left = &binary{op, left, right, p.s[max(at-len(op), 0):]}
 		}

@@ -21,12 +21,43 @@ type node struct {
 	name       string // of elements and attributes
 	value      string // of attributes and texts
 	start, end int    // in the text
+	next       int    // the node after this one and all below it
 }
 
 // Document is parsed XML.
 type Document struct {
 	text  string
 	nodes []node
+	work  func(n int) error
+	steps int // that work did not get yet
+}
+
+// stopped carries an error of work.
+type stopped struct{ err error }
+
+// workOfNode is the work of reading a node, or of looking at it.
+const workOfNode = 20
+
+// did counts the work of n nodes. An error of work ends what called it, see ended.
+func (d *Document) did(n int) {
+	if d.steps += n; d.steps < 1000 || d.work == nil {
+		return
+	}
+	n, d.steps = d.steps, 0
+	if err := d.work(n * workOfNode); err != nil {
+		panic(stopped{err})
+	}
+}
+
+// ended makes *err of what work returned. It is deferred by what is exported.
+func ended(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case stopped:
+		*err = r.err
+	default:
+		panic(r)
+	}
 }
 
 // ParseError says where XML is not well-formed.
@@ -40,10 +71,12 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("parse error at line %d pos %d: %s", e.Line, e.Pos, e.Msg)
 }
 
-// Parse reads a document or a fragment with any number of roots. The error is
-// a *ParseError.
-func Parse(text string) (*Document, error) {
-	p := &xmlParser{s: text, d: &Document{text: text, nodes: []node{{kind: kindRoot, parent: -1, end: len(text)}}}, open: []int{0}}
+// Parse reads a document or a fragment with any number of roots. work, which may be nil,
+// counts what this and later uses of the document do, in units of about a nanosecond.
+// Errors: *ParseError, those of work.
+func Parse(text string, work func(n int) error) (d *Document, err error) {
+	defer ended(&err)
+	p := &xmlParser{s: text, d: &Document{text: text, work: work, nodes: []node{{kind: kindRoot, parent: -1, end: len(text)}}}, open: []int{0}}
 	for p.i < len(p.s) {
 		if err := p.item(); err != nil {
 			return nil, err
@@ -52,6 +85,7 @@ func Parse(text string) (*Document, error) {
 	if len(p.open) > 1 {
 		return nil, p.err("unexpected END-OF-INPUT")
 	}
+	p.d.nodes[0].next = len(p.d.nodes)
 	return p.d, nil
 }
 
@@ -71,7 +105,9 @@ func (p *xmlParser) err(format string, args ...any) error {
 func (p *xmlParser) top() int { return p.open[len(p.open)-1] }
 
 func (p *xmlParser) add(n node) int {
+	p.d.did(5)
 	n.parent = p.top()
+	n.next = len(p.d.nodes) + 1
 	p.d.nodes = append(p.d.nodes, n)
 	return len(p.d.nodes) - 1
 }
@@ -156,7 +192,7 @@ func (p *xmlParser) closeTag() error {
 	if want := p.d.nodes[top].name; name != want {
 		return p.err("'</%s>' unexpected ('</%s>' wanted)", name, want)
 	}
-	p.d.nodes[top].end = p.i
+	p.d.nodes[top].end, p.d.nodes[top].next = p.i, len(p.d.nodes)
 	p.open = p.open[:len(p.open)-1]
 	return nil
 }
@@ -183,7 +219,7 @@ func (p *xmlParser) openTag() error {
 			return nil
 		case strings.HasPrefix(rest, "/>"):
 			p.i += 2
-			p.d.nodes[p.top()].end = p.i
+			p.d.nodes[p.top()].end, p.d.nodes[p.top()].next = p.i, len(p.d.nodes)
 			p.open = p.open[:len(p.open)-1]
 			return nil
 		}
@@ -226,12 +262,18 @@ func (p *xmlParser) attribute() error {
 // textOf is what EXTRACTVALUE gives for nodes in the order of the text: the
 // values of attributes and the texts right within elements, joined by spaces.
 func (d *Document) textOf(set []int) string {
+	if len(set) == 0 {
+		return ""
+	}
 	in := make(map[int]bool, len(set))
+	end := 0
 	for _, n := range set {
 		in[n] = true
+		end = max(end, d.nodes[n].next)
 	}
 	var parts []string
-	for i := range d.nodes {
+	for i := set[0]; i < end; i++ {
+		d.did(1)
 		switch n := &d.nodes[i]; n.kind {
 		case kindText:
 			if in[n.parent] {

@@ -1,7 +1,6 @@
 package xpath
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -36,7 +35,8 @@ type context struct {
 }
 
 // Eval evaluates e over d; vars gives the value of $@name.
-func (e *Expr) Eval(d *Document, vars func(name string) (string, bool)) (Value, error) {
+func (e *Expr) Eval(d *Document, vars func(name string) (string, bool)) (v Value, err error) {
+	defer ended(&err)
 	return e.root.eval(&context{doc: d, vars: vars, pos: 1, len: 1})
 }
 
@@ -53,7 +53,12 @@ func (v Value) IsNull() bool { return v.null }
 
 // Text is the value as text; that of nodes is their own texts, joined by
 // spaces.
-func (v Value) Text(d *Document) string {
+func (v Value) Text(d *Document) (text string, err error) {
+	defer ended(&err)
+	return v.textIn(d), nil
+}
+
+func (v Value) textIn(d *Document) string {
 	switch v.kind {
 	case nodes:
 		return d.textOf(v.set)
@@ -67,7 +72,7 @@ func (v Value) float(d *Document) float64 {
 	if f, ok := v.Number(); ok {
 		return f
 	}
-	return leadingNumber(v.Text(d))
+	return leadingNumber(v.textIn(d))
 }
 
 // leadingNumber is the number that a text begins with, 0 if it does with none.
@@ -150,7 +155,14 @@ func (s *step) apply(x *context, from []int) ([]int, error) {
 		return s.keep(x, from)
 	}
 	found := map[int]bool{}
+	end := 0 // of what was walked
 	for _, n := range from {
+		if s.descends() && len(s.preds) == 0 {
+			if n < end && x.doc.nodes[n].kind != kindAttribute {
+				continue // with the node around it
+			}
+			end = max(end, x.doc.nodes[n].next)
+		}
 		set, err := s.keep(x, s.walk(x.doc, n))
 		if err != nil {
 			return nil, err
@@ -172,6 +184,7 @@ func (s *step) keep(x *context, set []int) ([]int, error) {
 	for _, p := range s.preds {
 		var kept []int
 		for i, n := range set {
+			x.doc.did(1)
 			v, err := p.eval(&context{doc: x.doc, node: n, pos: i + 1, len: len(set), vars: x.vars})
 			if err != nil {
 				return nil, err
@@ -191,11 +204,15 @@ func (s *step) keep(x *context, set []int) ([]int, error) {
 	return set, nil
 }
 
+// descends reports an axis of all that is below.
+func (s *step) descends() bool { return s.axis == "descendant" || s.axis == "descendant-or-self" }
+
 // walk gives the nodes on the axis of n that pass the test of names, in the
 // order of the text.
 func (s *step) walk(d *Document, n int) []int {
 	var out []int
 	add := func(m int) {
+		d.did(1)
 		k := d.nodes[m].kind
 		switch {
 		case s.axis == "attribute":
@@ -225,16 +242,14 @@ func (s *step) walk(d *Document, n int) []int {
 		}
 		slices.Reverse(out)
 	case "child", "attribute":
-		for m := n + 1; m < len(d.nodes) && d.nodes[m].parent >= n; m++ {
-			if d.nodes[m].parent == n {
-				add(m)
-			}
+		for m := n + 1; m < d.nodes[n].next; m = d.nodes[m].next {
+			add(m)
 		}
 	case "descendant", "descendant-or-self":
 		if s.axis == "descendant-or-self" {
 			add(n)
 		}
-		for m := n + 1; m < len(d.nodes) && d.nodes[m].parent >= n; m++ {
+		for m := n + 1; m < d.nodes[n].next; m++ {
 			add(m)
 		}
 	}
@@ -290,10 +305,18 @@ func (b *binary) eval(x *context) (Value, error) {
 	return v, nil
 }
 
+// CompareError is a comparison of two sets of nodes, with the text from it on.
+type CompareError struct{ Rest string }
+
+// Error implements error.
+func (e *CompareError) Error() string {
+	return "XPATH error: comparison of two nodesets is not supported: '" + e.Rest + "'"
+}
+
 // compare of nodes with a scalar holds when it does for the text of one node.
 func (b *binary) compare(d *Document, l, r Value) (Value, error) {
 	if l.kind == nodes && r.kind == nodes {
-		return l, fmt.Errorf("XPATH error: comparison of two nodesets is not supported: '%s'", b.at)
+		return l, &CompareError{b.at}
 	}
 	op := b.op
 	if r.kind == nodes {
@@ -307,7 +330,8 @@ func (b *binary) compare(d *Document, l, r Value) (Value, error) {
 		return boolOf(holds(d, op, l, r)), nil
 	}
 	for _, n := range l.set {
-		for m := n; m < len(d.nodes) && (m == n || d.nodes[m].parent >= n); m++ {
+		for m := n; m < d.nodes[n].next; m++ {
+			d.did(1)
 			x := &d.nodes[m]
 			if (x.kind == kindAttribute && m == n || x.kind == kindText && x.parent == n) && holds(d, op, Value{kind: str, text: x.value}, r) {
 				return boolOf(true), nil
@@ -405,7 +429,7 @@ func (c *call) eval(x *context) (Value, error) {
 	}
 	texts := make([]string, len(args))
 	for i, a := range args {
-		texts[i] = a.Text(x.doc)
+		texts[i] = a.textIn(x.doc)
 	}
 	switch c.name {
 	case "concat":

@@ -1,6 +1,13 @@
 package xpath
 
 import (
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -15,7 +22,7 @@ func TestEval(t *testing.T) {
 		{"<a/>", "concat('a','b')", "ab"}, {"<a/>", "(1+2)*3", "9"}, {"<a/>", "substring('abc',2,1)", "b"}, {"<a/>", "-2 mod 2 + 7 div 2", "3.5"},
 		{"<a><b><c>1</c></b></a>", "/a//c", "1"}, {"<a><b><c>1</c></b></a>", "//c/ancestor::a/b/c", "1"}, {"<a>x</a><a>y</a>", "/a", "x y"},
 	} {
-		d, err := Parse(x.doc)
+		d, err := Parse(x.doc, nil)
 		if err != nil {
 			t.Errorf("%s: %v", x.doc, err)
 			continue
@@ -26,15 +33,15 @@ func TestEval(t *testing.T) {
 			continue
 		}
 		v, err := e.Eval(d, novars)
-		if err != nil || v.Text(d) != x.want {
-			t.Errorf("%s of %s: %q, %v; want %q", x.path, x.doc, v.Text(d), err, x.want)
+		if text, _ := v.Text(d); err != nil || text != x.want {
+			t.Errorf("%s of %s: %q, %v; want %q", x.path, x.doc, text, err, x.want)
 		}
 	}
 }
 
 func TestErrors(t *testing.T) {
 	for _, doc := range []string{"<a>", "<a></b>", "</a>", "<a b='1>", "<!-- x", "<a><b></a></b>", "<1 <"} {
-		if _, err := Parse(doc); err == nil {
+		if _, err := Parse(doc, nil); err == nil {
 			t.Errorf("%s is well-formed", doc)
 		}
 	}
@@ -45,12 +52,151 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestLongExpressions: each operator is an operand of the next one.
+func TestLongExpressions(t *testing.T) {
+	d, err := Parse("<a/>", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Compile("1" + strings.Repeat("+1", maxOperators))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := e.Eval(d, novars); err != nil || v.num != maxOperators+1 {
+		t.Errorf("%v, %v", v.num, err)
+	}
+	for _, path := range []string{"1" + strings.Repeat("+1", maxOperators+1), "1" + strings.Repeat(" or 1 and 1", maxOperators), "/a" + strings.Repeat("|/a", 20*maxOperators)} {
+		if _, err := Compile(path); err == nil {
+			t.Errorf("%.20s… compiles", path)
+		}
+	}
+}
+
+// TestWorkEnds: documents of every form are given up soon after work says so, also where
+// the work grows with the square of the nodes.
+func TestWorkEnds(t *testing.T) {
+	const n = 100_000
+	stop := errors.New("stop")
+	flat, deep := "<a>"+strings.Repeat("<b>1</b>", n)+"</a>", strings.Repeat("<a>", n)+strings.Repeat("</a>", n)
+	for _, doc := range []string{flat, deep, strings.Repeat("x<b/>", n), "<a" + strings.Repeat(" b='1'", n) + "/>"} {
+		if _, err := Parse(doc, func(int) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("%.20s: %v", doc, err)
+		}
+	}
+	for _, c := range []struct{ doc, path string }{
+		{flat, "//b[//b=2]"}, {flat, "//b[count(//b)=2]"}, {flat, "//b[../b=2]"}, {deep, "//a[.//a=1]"}, {deep, "//a/ancestor::a"}, {flat, "//b"},
+	} {
+		left := math.MaxInt
+		d, err := Parse(c.doc, func(n int) error {
+			if left -= n; left < 0 {
+				return stop
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Compile(c.path)
+		if err != nil {
+			t.Fatalf("%s: %v", c.path, err)
+		}
+		left = 1_000_000
+		if _, err := e.Eval(d, novars); !errors.Is(err, stop) {
+			t.Errorf("%s of %.20s: %v", c.path, c.doc, err)
+		}
+	}
+	// None of these looks at all nodes for each node.
+	for _, c := range []struct{ doc, path, want string }{
+		{flat, "sum(//b)", strconv.Itoa(n)}, {flat, "count(/a/b)", strconv.Itoa(n)}, {deep, "count(//a//a//a)", strconv.Itoa(n - 2)}, {deep, "count(//a/a)", strconv.Itoa(n - 1)},
+	} {
+		work := 0
+		d, err := Parse(c.doc, func(n int) error { work += n; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Compile(c.path)
+		if err != nil {
+			t.Fatalf("%s: %v", c.path, err)
+		}
+		work = 0
+		v, err := e.Eval(d, novars)
+		if text, _ := v.Text(d); err != nil || text != c.want || work > 20*n*workOfNode {
+			t.Errorf("%s of %.20s: %s, %v, after %d; want %s", c.path, c.doc, text, err, work, c.want)
+		}
+	}
+}
+
+// plainApply is apply by the parents of all nodes.
+func plainApply(d *Document, s *step, from []int) (out []int) {
+	below := func(m, n int) bool {
+		for p := d.nodes[m].parent; p >= 0; p = d.nodes[p].parent {
+			if p == n {
+				return true
+			}
+		}
+		return false
+	}
+	for m := range d.nodes {
+		for _, n := range from {
+			on := map[string]bool{"self": m == n, "parent": d.nodes[n].parent == m, "ancestor": below(n, m), "ancestor-or-self": m == n || below(n, m), "child": d.nodes[m].parent == n, "attribute": d.nodes[m].parent == n,
+				"descendant": below(m, n), "descendant-or-self": m == n || below(m, n)}[s.axis]
+			k := d.nodes[m].kind
+			fits := k == kindAttribute
+			if s.axis != "attribute" {
+				fits = k != kindText && (k != kindAttribute || m == n) && (s.name == "" || k == kindElement)
+			}
+			if on && fits && (s.name == "" || s.name == "*" || s.name == d.nodes[m].name) {
+				out = append(out, m)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func TestStepsAgainstPlain(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var element func(depth int) string
+	element = func(depth int) string {
+		name := []string{"a", "b"}[rnd.IntN(2)]
+		out := "<" + name + []string{"", " a='1'", " b='2' a='3'"}[rnd.IntN(3)] + ">"
+		for range rnd.IntN(4) {
+			if depth > 4 || rnd.IntN(4) == 0 {
+				out += "t<!-- -->"
+			} else {
+				out += element(depth + 1)
+			}
+		}
+		return out + "</" + name + ">"
+	}
+	for range 300 {
+		doc := element(0) + element(0)
+		d, err := Parse(doc, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			var from []int
+			for n := range d.nodes {
+				if rnd.IntN(5) == 0 {
+					from = append(from, n)
+				}
+			}
+			s := &step{axis: slices.Sorted(maps.Keys(axes))[rnd.IntN(len(axes))], name: []string{"", "*", "a", "b"}[rnd.IntN(4)]}
+			got, err := s.apply(&context{doc: d}, from)
+			if want := plainApply(d, s, from); err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s::%s of %v in %s: %v, want %v", s.axis, s.name, from, doc, got, want)
+			}
+		}
+	}
+}
+
 // FuzzXPath looks for panics; what is replaced must be well inside of the text.
 func FuzzXPath(f *testing.F) {
 	f.Add("<a b='1'><c>x</c><!-- y --></a>", "//c[@x=1 or position()=last()]/../@b | /a")
 	f.Add("<?x?><a><![CDATA[q]]></a>", "count(//*) div (2 - 1)")
 	f.Fuzz(func(t *testing.T, doc, path string) {
-		d, err := Parse(doc)
+		d, err := Parse(doc, nil)
 		if err != nil {
 			return
 		}
@@ -59,7 +205,7 @@ func FuzzXPath(f *testing.F) {
 			return
 		}
 		if v, err := e.Eval(d, novars); err == nil {
-			_ = v.Text(d)
+			_, _ = v.Text(d)
 			if set, ok := v.Nodes(); ok {
 				_, _ = d.Replace(set, "")
 			}
