@@ -217,17 +217,17 @@ func (p *planner) graphWithSemi(n *logical.Join, req request) *joinGraph {
 	if len(f.items) > maxExhaustive || f.straight || len(f.orders) > 0 {
 		return nil
 	}
-	g := newGraph(f.items, f.conds, nil)
-	g.after = make([]uint64, len(g.items))
 	var semi uint64
-	for i, it := range g.items {
+	for i, it := range f.items {
 		if it.kind != logical.JoinInner {
 			semi |= 1 << i
 		}
 	}
-	if inner := len(g.items) - bits.OnesCount64(semi); semi == 0 || inner < 2 {
+	if inner := len(f.items) - bits.OnesCount64(semi); semi == 0 || inner < 2 {
 		return nil
 	}
+	g := newGraph(f.items, f.conds, nil)
+	g.after = make([]uint64, len(g.items))
 	for _, c := range g.conds {
 		of := c.reads & semi
 		if bits.OnesCount64(of) > 1 || of == 0 && bits.OnesCount64(c.reads) < 2 {
