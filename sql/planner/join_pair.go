@@ -184,8 +184,8 @@ func (j *pair) kindRows() float64 {
 		return math.Max(j.rows, j.left.rows)
 	case logical.JoinSemi:
 		return math.Max(math.Min(j.rows, j.left.rows)*0.8, 1)
-	case logical.JoinAnti:
-		return math.Max(j.left.rows*0.3, 1)
+	case logical.JoinAnti: // partners of all rows are not those of each
+		return math.Max(j.left.rows-0.7*math.Min(j.rows, j.left.rows), 1)
 	}
 	return math.Max(j.rows, 0.1)
 }
