@@ -231,13 +231,7 @@ func (m *markJoinOp) nextSpilled(ctx context.Context) (*vec.Batch, error) {
 			return nil, err
 		}
 		if s.rd == nil {
-			n := len(s.todo)
-			if n == 0 {
-				m.acct.kept(0)
-				return nil, nil
-			}
-			s.part, s.todo = s.todo[n-1], s.todo[:n-1]
-			if err := s.open(ctx); err != nil {
+			if more, err := s.nextPart(ctx); err != nil || !more {
 				return nil, err
 			}
 			if s.rd != nil || s.pieces != nil { // it was not cut

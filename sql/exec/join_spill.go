@@ -275,13 +275,7 @@ func (s *joinSpill) joined(ctx context.Context) (*vec.Batch, error) {
 			return nil, err
 		}
 		if s.rd == nil {
-			n := len(s.todo)
-			if n == 0 {
-				j.acct.kept(0)
-				return nil, nil
-			}
-			s.part, s.todo = s.todo[n-1], s.todo[:n-1]
-			if err := s.open(ctx); err != nil {
+			if more, err := s.nextPart(ctx); err != nil || !more {
 				return nil, err
 			}
 			continue
@@ -308,6 +302,17 @@ func (s *joinSpill) joined(ctx context.Context) (*vec.Batch, error) {
 		}
 		s.probeStored(s.b)
 	}
+}
+
+// nextPart opens the next pair of partitions, if there is one.
+func (s *joinSpill) nextPart(ctx context.Context) (more bool, err error) {
+	n := len(s.todo)
+	if n == 0 {
+		s.j.acct.kept(0)
+		return false, nil
+	}
+	s.part, s.todo = s.todo[n-1], s.todo[:n-1]
+	return true, s.open(ctx)
 }
 
 // probeStored begins to pair a batch of probe rows with the stored rows.
