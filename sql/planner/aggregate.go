@@ -212,10 +212,10 @@ func isPipeline(n physical.Node) bool {
 	case *physical.HashJoin:
 		probe := x.Left
 		if x.BuildLeft {
+			if x.Kind != physical.JoinInner {
+				return false // it gives nothing before it has read all
+			}
 			probe = x.Right
-		}
-		if x.BuildLeft && x.Kind != physical.JoinInner {
-			return false
 		}
 		return isPipeline(probe) && !anyEffect(x.LeftKeys) && !anyEffect(x.RightKeys) && !anyEffect(x.Filter)
 	case *physical.NestedLoop:

@@ -159,16 +159,12 @@ func (f *flatJoin) add(x logical.Node, semi bool) {
 				f.orders = append(f.orders, o)
 			}
 		}
-		for _, c := range j.On {
-			f.conds = expr.SplitAnd(f.conds, c)
-		}
+		f.conds = splitAll(f.conds, j.On)
 		f.add(j.Left, semi)
 		f.add(j.Right, semi)
 	case ok && semi && isFreeSemi(j):
 		f.add(j.Left, semi)
-		for _, c := range j.On {
-			f.conds = expr.SplitAnd(f.conds, c)
-		}
+		f.conds = splitAll(f.conds, j.On)
 		f.items = append(f.items, &joinItem{node: j.Right, kind: j.Kind, cols: idSet(j.Right.Columns())})
 	default:
 		f.items = append(f.items, &joinItem{node: x, cols: idSet(x.Columns())})
@@ -181,16 +177,20 @@ func isFreeSemi(j *logical.Join) bool {
 		return false
 	}
 	left, right := idSet(j.Left.Columns()), idSet(j.Right.Columns())
-	var conds []expr.Expr
-	for _, c := range j.On {
-		conds = expr.SplitAnd(conds, c)
-	}
-	for _, c := range conds {
+	for _, c := range splitAll(nil, j.On) {
 		if !readsAny(c, left) || !readsAny(c, right) {
 			return false
 		}
 	}
 	return true
+}
+
+// splitAll appends the parts of conditions that are joined by AND.
+func splitAll(out, conds []expr.Expr) []expr.Expr {
+	for _, c := range conds {
+		out = expr.SplitAnd(out, c)
+	}
+	return out
 }
 
 func readsAny(e expr.Expr, cols map[expr.ColID]bool) bool {

@@ -77,8 +77,7 @@ var changes = []string{
 
 // TestRecordedChanges runs statements that change rows, each in a transaction that is
 // rolled back, and compares counts, warnings and all rows with recorded digests; -update
-// writes them again. Each runs by two plans, and with
-// another sql_mode.
+// writes them again. Each runs by two plans, and with another sql_mode.
 func TestRecordedChanges(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewSource(1)))
 	var got strings.Builder
