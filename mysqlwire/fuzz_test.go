@@ -123,6 +123,7 @@ func FuzzHandshake(f *testing.F) {
 	}
 	s, _ := fuzzServer()
 	f.Fuzz(func(t *testing.T, script []byte) {
+		s.failed.init() // or each failed login waits longer
 		nc := newConn(s, &scriptConn{in: bytes.NewReader(script)}, newEntrance(false))
 		defer s.ended(nc)
 		nc.serve()
