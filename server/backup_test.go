@@ -87,6 +87,7 @@ func onDisk(t *testing.T) (data, backups string, change func(*server.Config)) {
 // TestBackup makes a full and two incremental backups under load, restores each
 // and checks what is in it.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, backups, change := onDisk(t)
 	_, dsn := startServer(t, change)

@@ -91,6 +91,7 @@ func TestBuildBesideWriters(t *testing.T) {
 // TestAlterBesideWriters: an index that comes with other clauses is built next to
 // writers as well, who see the table as it was until all is there.
 func TestAlterBesideWriters(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, dsn := startServer(t)
 	c, other := dial(t, dsn), dial(t, dsn)

@@ -15,6 +15,7 @@ import (
 // TestFreeingOnFullDisk: whatever a table has, TRUNCATE and DROP empty and
 // remove it on a full disk.
 func TestFreeingOnFullDisk(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	disk := kvtest.NewMeteredFS(1 << 40)
 	dir := filepath.Join(t.TempDir(), "data")

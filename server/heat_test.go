@@ -39,6 +39,7 @@ func sum(m map[int]float64) (n float64) {
 // TestHotRange: reads of one key range among reads of all rows are seen, by each way to
 // read a row by its key, and writes.
 func TestHotRange(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t) // statistics need many reads
 	_, dsn := startServer(t)
 	c := dial(t, dsn)

@@ -151,6 +151,7 @@ var metricName = regexp.MustCompile(`\b(?:sqlots|go|process)_[a-z0-9_]+\b`)
 // TestDeploy: the dashboard and the alerts name metrics of the server, and promtool is
 // content with the rules and their tests.
 func TestDeploy(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	s, dsn := startServer(t, withMetrics, inDir(t))
 	work(t, dsn)

@@ -14,6 +14,7 @@ import (
 // TestSearchFileCutOff: files that are cut off while they are mapped are faults of
 // the processor. Statements take other ways, and the index is built again.
 func TestSearchFileCutOff(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	dir := t.TempDir()
 	s, dsn := startOnce(t, func(c *server.Config) { c.InMemory, c.DataDir = false, dir })

@@ -33,6 +33,7 @@ func (c *client) waits(other *client, query string) *pending {
 // TestSerializable has the anomalies that the level forbids, by their names in Adya's
 // thesis and in Hermitage, and what InnoDB does.
 func TestSerializable(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	_, dsn := startServer(t)
 	tests := map[string]func(a, b, c *client){

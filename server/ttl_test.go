@@ -13,6 +13,7 @@ import (
 // TestUniqueBesideExpiry: unique indexes are built while writers use the values
 // of rows that have just expired again.
 func TestUniqueBesideExpiry(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	for name, change := range map[string]func(*server.Config){
 		"memory": func(*server.Config) {},

@@ -3,7 +3,9 @@ package testflag
 import (
 	"flag"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -86,6 +88,15 @@ func Long(t testing.TB) {
 
 // Update reports -update: expected results are written, not compared.
 func Update() bool { return *update }
+
+// MainWaits is Main for a package whose parallel tests wait most of their time: atOnce of
+// them run at once, or as many as there are processors, if -parallel does not say otherwise.
+func MainWaits(m *testing.M, atOnce int) {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err) // the testing package has no such flag any more
+	}
+	Main(m)
+}
 
 // Main runs the tests of a package that allocates much and holds little: collecting
 // garbage less often takes a quarter from its time. Not for packages whose tests run

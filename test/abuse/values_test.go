@@ -95,7 +95,7 @@ func (v *victim) kills(t *testing.T, db, admin *sql.DB, text string) {
 	for i := range killMoments {
 		after := natural * time.Duration(i+1) / (killMoments + 1)
 		slow := time.Hour
-		for range 2 { // what both have is not the machine's
+		for tries := 0; tries < 2 && slow > mostKill(); tries++ { // what both have is not the machine's
 			o, _ := v.one(db, admin, attack{text: text}, after)
 			slow = min(slow, o.slow)
 		}

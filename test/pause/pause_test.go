@@ -159,7 +159,7 @@ func TestRandomSchedules(t *testing.T) {
 	c := newCourse(t, testflag.AnySeed(t))
 	d := *duration
 	if d == 0 {
-		d = testflag.Pick(500*time.Millisecond, 10*time.Second, time.Minute)
+		d = testflag.Pick(500*time.Millisecond, 4*time.Second, time.Minute)
 	}
 	failed := 0
 	for end := time.Now().Add(d); time.Now().Before(end); {
