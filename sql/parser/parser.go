@@ -50,6 +50,9 @@ type Statement struct {
 	Warnings []*sqlerr.Error
 	// Hinted: a query block has optimizer hints.
 	Hinted bool
+	// ReadsDiagnostics: it shows the conditions of the statement before, or counts them,
+	// and must not clear them.
+	ReadsDiagnostics bool
 	// SetVars are the hints SET_VAR of all query blocks, inner ones first.
 	SetVars []Hint
 
@@ -253,7 +256,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		node.Accept(&hintReader{st: &st, mode: mode, comments: hintsOf(hints)})
 	}
 	st.Node = node
-	st.Params = collectParams(node, returning)
+	st.Params, st.ReadsDiagnostics = collect(node, returning)
 	return st, nil
 }
 
@@ -309,10 +312,10 @@ func tidbMode(m types.SQLMode) mysql.SQLMode {
 	return out
 }
 
-// collectParams finds the parameters and numbers them by their position in
-// the text: the AST's order is another one (LIMIT 1 OFFSET 2).
-func collectParams(nodes ...ast.StmtNode) []*Param {
-	c := paramCollector{}
+// collect finds the parameters and numbers them by their position in the text: the
+// AST's order is another one (LIMIT 1 OFFSET 2). diagnostics is Statement.ReadsDiagnostics.
+func collect(nodes ...ast.StmtNode) (params []*Param, diagnostics bool) {
+	c := collector{}
 	for _, n := range nodes {
 		if n != nil {
 			n.Accept(&c)
@@ -327,22 +330,34 @@ func collectParams(nodes ...ast.StmtNode) []*Param {
 			list = append(list, p)
 		}
 	}
-	return list
+	return list, c.diagnostics
 }
 
-type paramCollector struct{ list []*Param }
+type collector struct {
+	list        []*Param
+	diagnostics bool
+}
 
 // Enter implements ast.Visitor.
-func (c *paramCollector) Enter(n ast.Node) (ast.Node, bool) {
-	if p, ok := n.(*Param); ok {
-		c.list = append(c.list, p)
+func (c *collector) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *Param:
+		c.list = append(c.list, n)
 		return n, true
+	case *ast.VariableExpr:
+		if n.IsSystem && (strings.EqualFold(n.Name, "warning_count") || strings.EqualFold(n.Name, "error_count")) {
+			c.diagnostics = true
+		}
+	case *ast.ShowStmt:
+		if n.Tp == ast.ShowWarnings || n.Tp == ast.ShowErrors {
+			c.diagnostics = true
+		}
 	}
 	return n, false
 }
 
 // Leave implements ast.Visitor.
-func (c *paramCollector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+func (c *collector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // maxNear is how much of the text an error message shows.
 const maxNear = 80

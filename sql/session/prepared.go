@@ -7,7 +7,6 @@ import (
 	"github.com/sqlots/sqlots/metrics"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/sqlerr"
-	"github.com/sqlots/sqlots/sql/statement"
 )
 
 // Prepare implements mysqlwire.Session.
@@ -15,10 +14,8 @@ func (s *Session) Prepare(ctx context.Context, text string) (*mysqlwire.Prepared
 	text = s.fromClient(text)
 	ctx, done := s.enter(ctx, "Prepare", text)
 	defer done()
-	if !statement.ReadsDiagnostics(text) {
-		s.Diagnostics.Clear()
-	}
 	if len(s.prepared) >= maxPrepared {
+		s.Diagnostics.Clear()
 		return nil, s.Finish(sqlerr.TooManyPrepared(maxPrepared))
 	}
 	s.Metrics.Start(metrics.StmtPrepare)

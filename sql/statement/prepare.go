@@ -50,6 +50,7 @@ func (s *Statement) Prepare(ctx context.Context, text string) (*Prepared, *mysql
 	begin := time.Now()
 	held := preparedBytes + 2*int64(len(text)) + parser.TreeBytes(text)
 	if err := s.hold(held, "prepared statements"); err != nil {
+		s.Diagnostics.Clear()
 		return nil, nil, err
 	}
 	p, header, err := s.prepare(ctx, text)
@@ -77,12 +78,15 @@ func (cn *Connection) Forget(p *Prepared) {
 func (s *Statement) prepare(ctx context.Context, text string) (*Prepared, *mysqlwire.Header, error) {
 	mode := s.Vars.Mode
 	stmt, err := s.Engine.Parsers.ParseContext(ctx, text, mode)
+	if !stmt.ReadsDiagnostics {
+		s.Diagnostics.Clear()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	_, _, restore := s.hintVars(ctx, &stmt)
 	defer restore()
-	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: ReadsDiagnostics(stmt.Text), command: metrics.CommandOf(stmt.Command())}
+	p := &Prepared{mode: mode, Stmt: stmt, text: []byte(stmt.Text), Params: len(stmt.Params), limits: stmt.LimitParams(), database: s.DB, keeps: stmt.ReadsDiagnostics, command: metrics.CommandOf(stmt.Command())}
 	ptypes := make([]schema.Type, p.Params)
 	for i := range ptypes {
 		ptypes[i] = types.Null // taken from the context

@@ -88,11 +88,10 @@ func (s *Statement) reserveTree(text string) (release func(), err error) {
 // statement binds and runs a parsed statement with parameters.
 func (s *Statement) statement(ctx context.Context, stmt parser.Statement, params []mysqlwire.Param, more bool, w mysqlwire.ResultWriter) error {
 	vals, ptypes := splitParams(params)
-	keep := ReadsDiagnostics(stmt.Text)
 	ctx, hintWarnings, restore := s.hintVars(ctx, &stmt)
 	defer restore()
 	bound, warnings, err := s.bindParams(ctx, stmt, ptypes)
-	s.begin(keep)
+	s.begin(stmt.ReadsDiagnostics)
 	s.Diagnostics.warnAll(hintWarnings)
 	s.Diagnostics.warnAll(warnings)
 	if err != nil {
@@ -224,15 +223,4 @@ func splitParams(params []mysqlwire.Param) ([]value.Datum, []schema.Type) {
 		vals[i], ts[i] = p.D, p.Type
 	}
 	return vals, ts
-}
-
-// ReadsDiagnostics reports whether a statement shows the diagnostics of the
-// one before, which it must not clear.
-func ReadsDiagnostics(text string) bool {
-	t := strings.ToLower(strings.TrimSpace(text))
-	if strings.HasPrefix(t, "show") {
-		return strings.Contains(t, "warnings") || strings.Contains(t, "errors")
-	}
-	return strings.HasPrefix(t, "get diagnostics") ||
-		strings.HasPrefix(t, "select") && (strings.Contains(t, "@@warning_count") || strings.Contains(t, "@@error_count"))
 }
