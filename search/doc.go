@@ -33,6 +33,9 @@
 // can also show that it has nothing after low, since commits raise it before they
 // become visible.
 //
+// Files that are not changed for a while are merged into few segments (quiet), which
+// changes neither their documents nor what they record.
+//
 // # Invariants
 //
 //	I1  A row whose key is not in View.Changed has the document that the store's

@@ -503,6 +503,8 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 	}
 	timer := time.NewTimer(x.m.idle)
 	defer timer.Stop()
+	quiet := x.newQuiet(files)
+	defer quiet.end()
 	for {
 		if !x.holds(x.desc.Load().index) {
 			return errReopen
@@ -524,15 +526,21 @@ func (x *Index) follow(ctx context.Context, files *seg.Index) error {
 		}
 		x.setIdle(true)
 		timer.Reset(x.m.idle)
+		quiet.begins()
 		for woken := false; !woken; {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-x.wakeup:
 				woken = true
+			case <-quiet.timer.C:
+				quiet.lasts(ctx)
 			case <-timer.C:
 				left := x.m.idle - time.Since(time.Unix(0, x.used.Load()))
-				if left <= 0 {
+				switch {
+				case quiet.runs():
+					left = max(left, x.m.mergeAfter)
+				case left <= 0:
 					return errIdle
 				}
 				timer.Reset(left)

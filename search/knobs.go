@@ -11,6 +11,8 @@ type Knobs struct {
 	At func(seq uint64) uint64
 	// Idle, if not 0, is how long an idle index keeps its files open.
 	Idle time.Duration
+	// MergeAfter, if not 0, is how long after a change files are merged.
+	MergeAfter time.Duration
 }
 
 // until is the sequence up to which the changes for a reader at one are read.

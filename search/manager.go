@@ -69,14 +69,17 @@ type Manager struct {
 	// began is where the store was when the Manager was made.
 	began uint64
 
-	retry  time.Duration // retryAfter, but in tests
-	idle   time.Duration // idleAfter, but in tests
-	memory memory
+	retry time.Duration // retryAfter, but in tests
+	idle  time.Duration // idleAfter, but in tests
+	// mergeAfter is the constant of this name, but in tests.
+	mergeAfter time.Duration
+	memory     memory
 	// bound is what an index may hold that is not in files; building has a place for each
 	// build that may be at work.
 	bound    atomic.Int64
 	building chan struct{}
 	updating chan struct{} // the same for batches of changed rows
+	merging  chan struct{} // and for merges of files that are not changed
 
 	mu      sync.Mutex
 	indexes map[string]*Index // by directory
@@ -104,7 +107,7 @@ func New(cfg Config) *Manager {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: cmp.Or(cfg.Knobs.Idle, idleAfter), memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, began: cfg.Store.Seq(), retry: retryAfter, idle: cmp.Or(cfg.Knobs.Idle, idleAfter), mergeAfter: cmp.Or(cfg.Knobs.MergeAfter, mergeAfter), memory: cmp.Or(memory(cfg.Memory), defaultMemory), building: make(chan struct{}, maxBuilding), updating: make(chan struct{}, maxUpdating), merging: make(chan struct{}, 1), indexes: map[string]*Index{}, closing: map[string]bool{}, written: make(chan struct{}, 1)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.begin("changes of search indexes", func(_ context.Context, turn Turn) {
 		for m.ctx.Err() == nil {

@@ -504,6 +504,34 @@ func (ix *Index) Merge(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// Scattering is what Merge has to do.
+type Scattering struct {
+	Segments int // those that it joins
+	Docs     int // of all segments, those that are not deleted
+	Small    int // of Segments but the largest
+}
+
+// Scattered looks how the documents are spread over segments.
+func (ix *Index) Scattered() (s Scattering, err error) {
+	snap, err := ix.Snapshot()
+	if err != nil {
+		return s, err
+	}
+	defer snap.Close()
+	largest := 0
+	for _, g := range snap.segs {
+		n := g.Docs() - g.Deleted()
+		s.Docs += n
+		if n < ix.opts.MaxSegmentDocs/2 { // as merges see it
+			s.Segments++
+			s.Small += n
+			largest = max(largest, n)
+		}
+	}
+	s.Small -= largest
+	return s, nil
+}
+
 // Snapshot gives the newest state. The caller closes it.
 func (ix *Index) Snapshot() (*Snapshot, error) {
 	ix.mu.Lock()

@@ -235,5 +235,6 @@ func singleSegment(maxDocs int) *mergeplan.MergePlanOptions {
 	o := mergeplan.SingleSegmentMergePlanOptions
 	o.MaxSegmentSize = int64(maxDocs)
 	o.FloorSegmentSize = int64(maxDocs)
+	o.SegmentsPerMergeTask = 64 // each document is written once
 	return &o
 }

@@ -71,6 +71,9 @@ func cluster() storage.Store {
 	return s
 }
 
+// mergeAfter has search indexes merge their files in each short pause of the writers.
+const mergeAfter = 5 * time.Millisecond
+
 // longestPause bounds a pause.
 const longestPause = 2 * time.Millisecond
 
@@ -87,7 +90,7 @@ func (s settings) steps() step.Hook {
 
 // knobs plants the fault.
 func (s settings) knobs() search.Knobs {
-	k := search.Knobs{Idle: s.Idle}
+	k := search.Knobs{Idle: s.Idle, MergeAfter: mergeAfter}
 	switch s.Fault {
 	case "":
 	case "changed": // a changed row is not looked at
