@@ -58,7 +58,7 @@ func (u *updates) flush(ctx context.Context) error {
 	}
 	old, rows := u.old, u.rows
 	u.old, u.rows, u.bytes = nil, nil, 0
-	if err := u.env.Sink.Reserve(ctx, u.t, old, rows); err != nil {
+	if err := u.env.Sink.Reserve(ctx, u.t, old, rows, false); err != nil {
 		return err
 	}
 	for i := range rows {
@@ -95,7 +95,7 @@ func (env *Env) reserve(ctx context.Context, t *schema.Table, b *vec.Batch, row 
 			now = append(now, datumsAt(b.Cols[row:row+n], i))
 		}
 	}
-	return env.Sink.Reserve(ctx, t, was, now)
+	return env.Sink.Reserve(ctx, t, was, now, false)
 }
 
 func datumsAt(cols []*vec.Vec, i uint16) []value.Datum {

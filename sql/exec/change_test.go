@@ -135,7 +135,7 @@ func (m *memSink) RaiseInKey(context.Context, *schema.Table, []value.Datum, uint
 
 func (m *memSink) Remote() bool { return m.remote }
 
-func (m *memSink) Reserve(_ context.Context, _ *schema.Table, _, rows [][]value.Datum) error {
+func (m *memSink) Reserve(_ context.Context, _ *schema.Table, _, rows [][]value.Datum, _ bool) error {
 	m.reserved += len(rows)
 	return nil
 }

@@ -127,7 +127,7 @@ func (in *Inserter) flush(ctx context.Context) error {
 	for i := range list {
 		rows[i] = list[i].row
 	}
-	if err := in.env.Sink.Reserve(ctx, in.t, nil, rows); err != nil {
+	if err := in.env.Sink.Reserve(ctx, in.t, nil, rows, in.x.Replace); err != nil {
 		return err
 	}
 	row, extra, records := in.row, in.extra, in.records

@@ -116,9 +116,10 @@ type Sink interface {
 	Insert(ctx context.Context, t *schema.Table, row []value.Datum, conflict ConflictFunc) error
 	// Reserve prepares changes of t where the store is on other machines: it takes the
 	// locks that they need together, and reads together what they look for. Without old
-	// rows are to be inserted, without rows old ones to be removed. It changes nothing. The
-	// rows may be wrong in any way, which is for Insert, Update and Delete to say.
-	Reserve(ctx context.Context, t *schema.Table, old, rows [][]value.Datum) error
+	// rows are to be inserted, without rows old ones to be removed; replaces says that those
+	// with which the inserted ones conflict are removed. It changes nothing. The rows may be
+	// wrong in any way, which is for Insert, Update and Delete to say.
+	Reserve(ctx context.Context, t *schema.Table, old, rows [][]value.Datum, replaces bool) error
 	// Remote reports a store on other machines.
 	Remote() bool
 	// Update changes a stored row. The caller has read old under a lock.

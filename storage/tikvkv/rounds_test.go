@@ -155,6 +155,11 @@ func TestRounds(t *testing.T) {
 		}},
 		{"INSERT IGNORE of 1,000 rows", 12, func() string { return "INSERT IGNORE INTO t VALUES " + values(1000, row) }},
 		{"REPLACE of 1,000 rows", 12, func() string { next = 110_000; return "REPLACE INTO t VALUES " + values(1000, row) }},
+		{"REPLACE of 1,000 rows that exist", 12, func() string {
+			defer func() { next = 111_000 }()
+			next = 2000
+			return "REPLACE INTO t VALUES " + values(1000, row)
+		}},
 		{"INSERT of 1,000 rows ON DUPLICATE KEY UPDATE", 12, func() string {
 			next = 110_000
 			return "INSERT INTO t VALUES " + values(1000, row) + " ON DUPLICATE KEY UPDATE c = UUID_SHORT() % 1000"

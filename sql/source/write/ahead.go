@@ -25,12 +25,13 @@ const maxAhead = 4096
 type changes struct {
 	w        *writer
 	was, now [][]value.Datum
+	replaces bool              // rows with which new ones conflict are removed
 	by       *schema.Reference // that brings them about; nil for the statement
 	depth    int
 }
 
 // Reserve implements exec.Sink.
-func (s *Sink) Reserve(ctx context.Context, t *schema.Table, old, rows [][]value.Datum) error {
+func (s *Sink) Reserve(ctx context.Context, t *schema.Table, old, rows [][]value.Datum, replaces bool) error {
 	if !s.Remote() {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (s *Sink) Reserve(ctx context.Context, t *schema.Table, old, rows [][]value
 	}
 	s.ahead.Forget()
 	s.prepared = map[string]bool{}
-	return s.prepare(ctx, &changes{w: w, was: w.storedRows(old), now: w.storedRows(rows)})
+	return s.prepare(ctx, &changes{w: w, was: w.storedRows(old), now: w.storedRows(rows), replaces: replaces})
 }
 
 // storedRows are rows in their stored form.
@@ -115,18 +116,69 @@ func (s *Sink) prepareRows(ctx context.Context, c *changes) error {
 }
 
 // prepareStanding locks the rows that have unique entries of new ones; keys are locked.
+// Where these rows, and those that have the new ones' keys, are replaced, it reads which
+// children refer to them.
 func (s *Sink) prepareStanding(ctx context.Context, c *changes, keys [][]byte) error {
+	if c.was != nil {
+		return nil
+	}
 	var entries []parentEntry
+	var rows [][]byte
 	for _, key := range keys {
-		if x := c.w.codec.IndexOf(key); x != nil && c.was == nil {
+		if x := c.w.codec.IndexOf(key); x != nil {
 			entries = append(entries, parentEntry{x, key})
+		} else {
+			rows = append(rows, key)
 		}
 	}
-	rows, err := s.rowsOf(ctx, entries)
+	more, err := s.rowsOf(ctx, entries)
 	if err != nil {
 		return err
 	}
-	return s.env.Txn.Reserve(ctx, rows)
+	if err := s.env.Txn.Reserve(ctx, more); err != nil {
+		return err
+	}
+	if !c.replaces {
+		return nil
+	}
+	return s.readStanding(ctx, c.w, append(rows, more...))
+}
+
+// readStanding reads which children refer to rows that are locked.
+func (s *Sink) readStanding(ctx context.Context, w *writer, keys [][]byte) error {
+	into := s.into(w.codec.Table)
+	if len(into) == 0 || len(keys) == 0 {
+		return nil
+	}
+	locked, err := s.env.Txn.Lock(ctx, keys, storage.LockOptions{})
+	if err != nil {
+		return err
+	}
+	var spans []storage.Span
+	seen := map[string]bool{} // a row may have the key and the entry of a new one
+	rd, row := w.codec.NewEntryReader(), make([]value.Datum, len(w.codec.Columns))
+	for i, key := range keys {
+		if locked[i].Value == nil {
+			continue
+		}
+		if err := rd.Fetch(ctx, s.env.Txn.Latest(), key, locked[i].Value, row); err != nil {
+			return err
+		}
+		for _, r := range into {
+			if hasNullAt(row, r.ParentColumns) {
+				continue
+			}
+			child, err := s.writer(r.Child)
+			if err != nil {
+				return err
+			}
+			if span := prefixSpan(childStart(child.codec, r, row)); !seen[string(span.Start)] {
+				seen[string(span.Start)] = true
+				spans = append(spans, span)
+			}
+		}
+	}
+	return s.ahead.Read(ctx, spans, maxAhead)
 }
 
 // versionsOf are the spans of the versions of the rows.
