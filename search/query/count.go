@@ -167,7 +167,7 @@ func (e *estimator) selectivityOf(s *seg.Segment, n Node, docs float64) (float64
 }
 
 // wordsSelectivity is the fraction of all documents that contain all words of a list. It
-// counts them in one segment.
+// samples one segment.
 func (e *estimator) wordsSelectivity(s *seg.Segment, n *Match, all float64) (float64, error) {
 	part, least := 1.0, 1.0
 	for _, q := range n.Query.(text.And).Of {
@@ -183,7 +183,7 @@ func (e *estimator) wordsSelectivity(s *seg.Segment, n *Match, all float64) (flo
 	if times, ok := e.together[n]; ok {
 		return min(part*times, least), nil
 	}
-	count, err := n.count(s)
+	count, err := n.countTogether(s)
 	if err != nil {
 		return 0, err
 	}

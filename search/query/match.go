@@ -158,28 +158,14 @@ func (m *matcher) and(of []text.Query) (set []uint64, err error) {
 // words are the documents that have all words of a list, nil where it has none, and the
 // other members of the list.
 func (m *matcher) words(of []text.Query) (set []uint64, others []text.Query, err error) {
-	var room [8]*seg.List
-	lists := room[:0]
-	for _, q := range of {
-		term, ok := q.(text.Term)
-		if !ok {
-			others = append(others, q)
-			continue
-		}
-		l, err := m.fields[0].List([]byte(term.Term))
-		if err != nil {
-			return nil, nil, err
-		}
-		if l == nil {
-			return newSet(m.s), nil, nil
-		}
-		lists = append(lists, l)
+	lists, others, err := m.lists(of)
+	if err != nil || len(others) == len(of) {
+		return nil, others, err
 	}
-	if len(lists) == 0 {
-		return nil, others, nil
-	}
-	slices.SortFunc(lists, func(a, b *seg.List) int { return a.Count() - b.Count() })
 	set = newSet(m.s)
+	if len(lists) == 0 {
+		return set, nil, nil
+	}
 	lists[0].Into(set)
 	most := lists[0].Count()
 	for _, l := range lists[1:] {
@@ -188,6 +174,25 @@ func (m *matcher) words(of []text.Query) (set []uint64, others []text.Query, err
 		}
 	}
 	return set, others, nil
+}
+
+// lists are those of the words of a list, short ones first, none if a word is in no
+// document, and the other members of the list.
+func (m *matcher) lists(of []text.Query) (lists []*seg.List, others []text.Query, err error) {
+	for _, q := range of {
+		term, ok := q.(text.Term)
+		if !ok {
+			others = append(others, q)
+			continue
+		}
+		l, err := m.fields[0].List([]byte(term.Term))
+		if l == nil || err != nil {
+			return nil, nil, err
+		}
+		lists = append(lists, l)
+	}
+	slices.SortFunc(lists, func(a, b *seg.List) int { return a.Count() - b.Count() })
+	return lists, others, nil
 }
 
 func (m *matcher) or(q text.Or) ([]uint64, error) {
@@ -398,6 +403,33 @@ func (m *matcher) thin(among []uint64) {
 			among[i] = 0
 		}
 	}
+}
+
+// sampledDocs are how many documents of a word are looked for in the lists of others.
+const sampledDocs = 256
+
+// countTogether is about how many documents have all words, which are terms of one
+// field: of a sample of those that have the rarest one, it counts which have the others.
+func (n *Match) countTogether(s *seg.Segment) (float64, error) {
+	m := matcher{s: s}
+	if err := m.open(n.Fields); err != nil {
+		return 0, err
+	}
+	lists, _, err := m.lists(n.Query.(text.And).Of)
+	if err != nil || len(lists) == 0 {
+		return 0, err
+	}
+	sample := lists[0].Sample(sampledDocs)
+	if len(sample) == 0 {
+		return 0, nil
+	}
+	all, found := lists[0].Count(), 0
+	for _, doc := range sample {
+		if !slices.ContainsFunc(lists[1:], func(l *seg.List) bool { return !l.Has(doc) }) {
+			found++
+		}
+	}
+	return float64(all) * float64(found) / float64(len(sample)), nil
 }
 
 // count is about how many documents match.

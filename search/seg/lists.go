@@ -174,6 +174,41 @@ func (l *List) Count() int {
 	return int(l.docs.GetCardinality())
 }
 
+// Has reports whether the list has a document.
+func (l *List) Has(doc uint32) bool {
+	if l.docs == nil {
+		return doc == l.one
+	}
+	return l.docs.Contains(doc)
+}
+
+// sampledPlaces is from how many parts of the segment a sample is taken.
+const sampledPlaces = 8
+
+// Sample is at most n documents of the list: all of a short one, some from each part of
+// the segment of a long one.
+func (l *List) Sample(n int) (out []uint32) {
+	if l.docs == nil {
+		return []uint32{l.one}
+	}
+	if l.Count() <= n {
+		return l.docs.ToArray()
+	}
+	out = make([]uint32, 0, n)
+	it := l.docs.Iterator()
+	for i := range uint64(sampledPlaces) {
+		it.AdvanceIfNeeded(uint32(i * uint64(l.all) / sampledPlaces))
+		end := uint32((i + 1) * uint64(l.all) / sampledPlaces)
+		for range n / sampledPlaces {
+			if !it.HasNext() || it.PeekNext() >= end {
+				break
+			}
+			out = append(out, it.Next())
+		}
+	}
+	return out
+}
+
 // Into adds the documents to the bitset.
 func (l *List) Into(set []uint64) {
 	if l.docs == nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
+	"github.com/sqlots/sqlots/sql/types"
+	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
 
@@ -86,20 +88,41 @@ func computable(c expr.Expr, x *Sample) bool {
 // or ctx ends.
 func hits(ctx context.Context, ec *expr.Ctx, x *Sample, c expr.Expr) []uint64 {
 	out := make([]uint64, (len(x.Rows)+63)/64)
-	for i, row := range x.Rows {
-		if i%64 == 0 && ctx.Err() != nil {
+	in := vec.Batch{Cols: make([]*vec.Vec, len(x.Known))}
+	expr.Walk(c, func(e expr.Expr) bool {
+		if col, ok := e.(*expr.Col); ok && in.Cols[col.Index] == nil {
+			in.Cols[col.Index] = vec.NewSized(types.KindOf(col.Type()), hitRows)
+		}
+		return true
+	})
+	for from := 0; from < len(x.Rows); from += hitRows {
+		if ctx.Err() != nil {
 			return nil
 		}
-		d, err := expr.EvalRow(ec, c, row)
-		if err != nil {
+		rows := x.Rows[from:min(from+hitRows, len(x.Rows))]
+		in.N, in.HasSel = len(rows), false
+		for at, v := range in.Cols {
+			if v == nil {
+				continue
+			}
+			v.Reset()
+			for i, row := range rows {
+				v.SetDatum(i, row[at])
+			}
+		}
+		if expr.EvalFilter(ec, c, &in) != nil {
 			return nil
 		}
-		if !d.IsNull() && d.Bits() != 0 {
-			out[i/64] |= 1 << (i % 64)
+		for i := range in.Live() {
+			r := from + in.Row(i)
+			out[r/64] |= 1 << (r % 64)
 		}
 	}
 	return out
 }
+
+// hitRows are computed at a time.
+const hitRows = 128
 
 // enoughRows is the smallest subset of a sample that still supports an estimate.
 const enoughRows = 20
