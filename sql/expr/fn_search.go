@@ -73,28 +73,11 @@ func locate(c *Ctx, f *Func, needle, s []byte, pos int64) (value.Datum, error) {
 	}
 	// As MySQL does, only parts of as many bytes as needle has are compared:
 	// LOCATE('é', 'Hello') is 0, although é and e are equal.
-	end := at // of a character, and the first that is not before that of a part
-	for ; pos <= chars && at+len(needle) <= len(s); pos++ {
-		if err := c.Work(workOfChar); err != nil {
-			return value.Null, err
-		}
-		for end < at+len(needle) {
-			if err := c.Work(workOfChar); err != nil {
-				return value.Null, err
-			}
-			end += max(coll.PrefixLen(s[end:], 1), 1)
-		}
-		if end == at+len(needle) {
-			if err := c.Work(workOfChar * (1 + len(needle))); err != nil {
-				return value.Null, err
-			}
-			if part := s[at:end]; coll.Valid(part) && c.compareText(coll, part, needle) == 0 {
-				return value.Int(pos), nil
-			}
-		}
-		at += max(coll.PrefixLen(s[at:], 1), 1)
+	i, err := coll.Find(s[at:], needle, func(n int) error { return c.Work(workOfChar * n) })
+	if err != nil || i < 0 {
+		return value.Int(0), err
 	}
-	return value.Int(0), nil
+	return value.Int(pos + int64(coll.CharLen(s[at:at+i]))), nil
 }
 
 // bindField types FIELD(x, a, b…): text if none is a number, integers or exact

@@ -1,0 +1,101 @@
+package collate
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func noWork(int) error { return nil }
+
+// findable are collations of each kind that Find tells apart.
+var findable = []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_general_ci", "utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_czech_ci", "latin1_swedish_ci", "latin1_general_cs", "cp1250_czech_cs", "gbk_chinese_ci", "utf16_general_ci"}
+
+// TestFind compares what the hash finds with what comparing each part does.
+func TestFind(t *testing.T) {
+	alphabets := [][]rune{[]rune("aAbB "), []rune("aàáâÀÁÂ e\u0301é "), []rune("ab\u0301\u0300 \u00ad\u200b"), []rune("chcCHhll "), []rune("ssßSS ﬁfi½1⁄2 "), []rune("あアー ｱ")}
+	rnd := rand.New(rand.NewPCG(3, 5))
+	for _, name := range findable {
+		c, ok := ByName(name)
+		if !ok {
+			continue
+		}
+		found := 0
+		for i := range 3000 {
+			letters := alphabets[i%len(alphabets)]
+			text := func(n int) (out []byte) {
+				for range n {
+					if b, ok := c.AppendRune(nil, letters[rnd.IntN(len(letters))]); ok {
+						out = append(out, b...)
+					}
+				}
+				return out
+			}
+			s := text(rnd.IntN(60))
+			needle := text(rnd.IntN(4))
+			if rnd.IntN(2) == 0 && len(s) > 0 { // a part of s, changed
+				from := c.PrefixLen(s, rnd.IntN(c.CharLen(s)))
+				needle = bytes.Clone(s[from : from+c.PrefixLen(s[from:], rnd.IntN(20))])
+				if rnd.IntN(2) == 0 {
+					needle = c.ToUpper(nil, needle)
+				}
+			}
+			if len(needle) == 0 || len(needle) > len(s) || !c.Valid(needle) || !c.Valid(s) {
+				continue
+			}
+			want, err := c.findInTurn(s, needle, true, noWork)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want >= 0 {
+				found++
+			}
+			if got, err := c.Find(s, needle, noWork); got != want || err != nil {
+				t.Fatalf("%s: %q in %q at %d (%v), want %d", name, needle, s, got, err, want)
+			}
+			if !c.hasOwnWeights() {
+				continue
+			}
+			if got, err := c.findByHash(s, needle, noWork); got != want || err != nil {
+				t.Fatalf("%s: %q in %q at %d by hash (%v), want %d", name, needle, s, got, err, want)
+			}
+		}
+		if found < 300 {
+			t.Errorf("%s: %d parts were found", name, found)
+		}
+	}
+}
+
+// TestFindIsLinear: a long needle that almost matches everywhere costs work in proportion to
+// the lengths.
+func TestFindIsLinear(t *testing.T) {
+	for _, name := range []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_general_ci", "latin1_swedish_ci"} {
+		c, _ := ByName(name)
+		s, needle := []byte(strings.Repeat("a", 200_000)), []byte(strings.Repeat("A", 100_000)+"b")
+		done := 0
+		at, err := c.Find(s, needle, func(n int) error { done += n; return nil })
+		if at != -1 || err != nil || done > 10*len(s) {
+			t.Errorf("%s: at %d, %v, work %d", name, at, err, done)
+		}
+	}
+}
+
+// TestFindEnds: an error of work ends the search.
+func TestFindEnds(t *testing.T) {
+	c, _ := ByName("utf8mb4_0900_ai_ci")
+	stop := errors.New("stop")
+	for _, needle := range []string{"b", strings.Repeat("b", 1000)} {
+		left := 20_000
+		_, err := c.Find([]byte(strings.Repeat("a", 10_000)), []byte(needle), func(n int) error {
+			if left -= n; left < 0 {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, stop) {
+			t.Errorf("%.10s: %v", needle, err)
+		}
+	}
+}
