@@ -101,6 +101,9 @@ func (h *shim) outOfScope() error {
 		if h.word(i) == "EXCLUDE" && (h.word(i-1) == "ROW" || h.word(i-1) == "PRECEDING" || h.word(i-1) == "FOLLOWING") {
 			return sqlerr.NotSupported("EXCLUDE")
 		}
+		if h.op(i, "(") && h.word(i+1) == "DISTINCT" && h.closing(i) > 0 && h.word(h.closing(i)+1) == "OVER" {
+			return sqlerr.NotSupported("<window function>(DISTINCT ..)")
+		}
 	}
 	return nil
 }
