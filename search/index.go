@@ -44,8 +44,10 @@ type Index struct {
 	remove bool
 	// opened: the files are those of this run. It belongs to run.
 	opened bool
-	// took is how long the last batches took since the last rest; run's as well.
-	took time.Duration
+	// took is how long the last batches took since the last rest, batches counts all of
+	// this run; they are run's as well.
+	took    time.Duration
+	batches int
 	// floor is needs while no files are open; 0: all records are needed.
 	floor atomic.Uint64
 	// wakeup is signalled on changes after reached, on damage, and on queries that find
@@ -680,6 +682,7 @@ func (x *Index) apply(ctx context.Context, files *seg.Index, b *seg.Batch, at ui
 	start := time.Now()
 	err := files.Apply(b)
 	x.took += time.Since(start)
+	x.batches++
 	return err
 }
 

@@ -21,23 +21,28 @@ const (
 // quiet merges the segments of files that have not been changed for a while, next to the
 // loop that follows the change log.
 type quiet struct {
-	x     *Index
-	files *seg.Index
-	timer *time.Timer
-	late  bool          // the timer runs for the second time since a change
-	done  chan struct{} // closed when the last merge has ended; nil before the first
-	stop  context.CancelFunc
+	x       *Index
+	files   *seg.Index
+	timer   *time.Timer
+	batches int           // at the last call of begins; -1 before the first
+	late    bool          // the timer runs for the second time since a change
+	done    chan struct{} // closed when the last merge has ended; nil before the first
+	stop    context.CancelFunc
 }
 
 func (x *Index) newQuiet(files *seg.Index) *quiet {
-	q := &quiet{x: x, files: files, timer: time.NewTimer(x.m.mergeAfter), stop: func() {}}
+	q := &quiet{x: x, files: files, timer: time.NewTimer(x.m.mergeAfter), batches: -1, stop: func() {}}
 	q.timer.Stop()
 	return q
 }
 
-// begins notes that there is nothing to follow for now; a change may have been before.
+// begins notes that there is nothing to follow for now. The time counts from the last
+// change: where others write to the store, the index looks for changes all the time.
 func (q *quiet) begins() {
-	q.late = false
+	if q.batches == q.x.batches {
+		return
+	}
+	q.batches, q.late = q.x.batches, false
 	q.timer.Reset(q.x.m.mergeAfter)
 }
 

@@ -133,3 +133,24 @@ func TestQuietEnds(t *testing.T) {
 		t.Fatal("it waits")
 	}
 }
+
+// TestQuietCountsFromChanges: looking for changes does not put a merge off.
+func TestQuietCountsFromChanges(t *testing.T) {
+	x := &Index{m: &Manager{mergeAfter: 200 * time.Millisecond}}
+	q := x.newQuiet(nil)
+	defer q.end()
+	for _, change := range []int{0, 1} {
+		x.batches += change
+		deadline := time.After(time.Minute)
+		for fired := false; !fired; time.Sleep(2 * time.Millisecond) {
+			q.begins()
+			select {
+			case <-q.timer.C:
+				fired = true
+			case <-deadline:
+				t.Fatalf("no merge, changes: %d", change)
+			default:
+			}
+		}
+	}
+}
