@@ -107,7 +107,7 @@ func (b *binder) partitionDefinitions(list []*ast.PartitionDefinition) ([]define
 }
 
 func (b *binder) partitionLiterals(list []ast.ExprNode) ([]define.PartitionLiteral, error) {
-	out := make([]define.PartitionLiteral, len(list))
+	out, subqueries := make([]define.PartitionLiteral, len(list)), len(b.subqueries)
 	for i, n := range list {
 		switch n.(type) {
 		case *ast.MaxValueExpr:
@@ -118,6 +118,9 @@ func (b *binder) partitionLiterals(list []ast.ExprNode) ([]define.PartitionLiter
 		e, err := b.value(b.scope(nil, nil, clausePartitionBy), n)
 		if err != nil {
 			return nil, err
+		}
+		if len(b.subqueries) > subqueries {
+			return nil, sqlerr.PartitionFunctionNotAllowed()
 		}
 		if !expr.IsConst(e) {
 			return nil, sqlerr.PartitionExpression()
