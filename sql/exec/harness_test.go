@@ -470,6 +470,7 @@ func (env *Env) checkReleased(t *testing.T, plan *physical.Plan) {
 		t.Fatalf("%d bytes still accounted", env.Memory.Used())
 	}
 	if env.Spill != nil && len(plan.Subplans) == 0 {
+		env.Spill.Wait()
 		if bytes, files := env.Spill.Used(); bytes != 0 || files != 0 {
 			t.Fatalf("%d bytes in %d temporary files are left", bytes, files)
 		}

@@ -142,6 +142,7 @@ func TestTightMemory(t *testing.T) {
 	if server.Used() != 0 || server.promised != 0 || len(server.spillers) != 0 {
 		t.Fatalf("%d bytes held, %d promised, %d accounts", server.Used(), server.promised, len(server.spillers))
 	}
+	disk.Wait()
 	if bytes, files := disk.Used(); bytes != 0 || files != 0 {
 		t.Fatalf("%d bytes in %d files are left", bytes, files)
 	}

@@ -102,6 +102,7 @@ func TestBeyondMemory(t *testing.T) {
 			if _, after := disk.Total(); after == before {
 				t.Error("nothing was put aside")
 			}
+			disk.Wait()
 			if bytes, files := disk.Used(); bytes != 0 || files != 0 {
 				t.Errorf("%d bytes in %d files are left", bytes, files)
 			}

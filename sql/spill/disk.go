@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -59,6 +60,7 @@ type Disk struct {
 	files atomic.Int64
 
 	made, written atomic.Int64
+	removals      sync.WaitGroup
 }
 
 // Open makes the directory and removes what a crash has left there.
@@ -89,6 +91,9 @@ func Open(opts Options) (*Disk, error) {
 
 // Used are the bytes and the files that are held now.
 func (d *Disk) Used() (bytes, files int64) { return d.bytes.Load(), d.files.Load() }
+
+// Wait returns when the files that were closed are gone.
+func (d *Disk) Wait() { d.removals.Wait() }
 
 // Total are the files made and the bytes written since Open.
 func (d *Disk) Total() (files, bytes int64) { return d.made.Load(), d.written.Load() }
@@ -198,14 +203,27 @@ func (f *File) drop() {
 	}
 }
 
-// Close removes the file; Rows in it are lost. It is idempotent.
+// slowFile is the size from which a file is removed in the background: file systems take
+// a tenth of a second for a gigabyte in all, and a statement that ends must not wait for that.
+const slowFile = 4 << 20
+
+// Close removes the file; Rows in it are lost. It is idempotent. What a large file holds
+// counts as used until it is gone.
 func (f *File) Close() {
 	f.shut.Do(func() {
-		// There is nothing in it that anybody wants to keep.
-		_ = f.h.Close()
-		f.d.bytes.Add(-f.size.Load())
-		f.d.files.Add(-1)
+		if f.size.Load() < slowFile {
+			f.remove()
+			return
+		}
+		f.d.removals.Go(func() { _ = guard.Run(func() error { f.remove(); return nil }) })
 	})
+}
+
+func (f *File) remove() {
+	// There is nothing in it that anybody wants to keep.
+	_ = f.h.Close()
+	f.d.bytes.Add(-f.size.Load())
+	f.d.files.Add(-1)
 }
 
 // osFS makes files of the system.
