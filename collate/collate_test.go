@@ -54,7 +54,7 @@ func TestKeysOrderAsCompare(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(1, uint64(c.ID)))
 		failed := 0
-		for range testflag.InShort(3_000, 20_000) {
+		for range testflag.InShort(1_000, 20_000) {
 			a, b := randText(r, c), randText(r, c)
 			if r.IntN(3) == 0 {
 				b = append(append([]byte{}, a...), b...)

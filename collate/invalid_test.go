@@ -14,7 +14,7 @@ func TestInvalidStrings(t *testing.T) {
 	for _, name := range names {
 		c, _ := ByName(name)
 		r := rand.New(rand.NewPCG(3, uint64(c.ID)))
-		for range testflag.InShort(3_000, 20_000) {
+		for range testflag.InShort(1_000, 20_000) {
 			a, b := randText(r, c), randText(r, c)
 			a = append(a, byte(r.IntN(256)))
 			if r.IntN(2) == 0 {

@@ -65,7 +65,7 @@ func randomJSON(rnd *rand.Rand, text *strings.Builder, depth int) []byte {
 // TestParseJSONAgainstBuilders: documents that are read are those that are built.
 func TestParseJSONAgainstBuilders(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(testflag.AnySeed(t), 1))
-	for range testflag.Rounds(2000, 20_000, 200_000) {
+	for range testflag.Rounds(700, 20_000, 200_000) {
 		var text strings.Builder
 		want := randomJSON(rnd, &text, 5)
 		got, err := ParseJSON([]byte(text.String()))

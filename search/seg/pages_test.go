@@ -66,7 +66,7 @@ func boltFile(t testing.TB, r *rand.Rand) string {
 
 // TestPages: whatever bbolt writes passes.
 func TestPages(t *testing.T) {
-	for seed := range testflag.InShort[uint64](8, 40) {
+	for seed := range testflag.InShort[uint64](4, 40) {
 		if err := checkPages(boltFile(t, rand.New(rand.NewPCG(seed, 7)))); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
@@ -109,7 +109,7 @@ func TestDamagedPages(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 7))
-	passed, n := 0, testflag.Rounds(50, 100, 1000)
+	passed, n := 0, testflag.Rounds(20, 100, 1000)
 	var path string
 	var file []byte
 	for i := range n {

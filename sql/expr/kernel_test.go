@@ -373,7 +373,7 @@ func kernelGroups() []func(r *rand.Rand) (Expr, error) {
 }
 
 func TestKernelsAgainstRows(t *testing.T) {
-	rounds := testflag.Rounds(400, 1500, 12000)
+	rounds := testflag.Rounds(200, 1500, 12000)
 	seed := int64(testflag.Seed(1))
 	for g, makeExpr := range kernelGroups() {
 		for i := range rounds {
@@ -390,7 +390,7 @@ func TestKernelsAgainstRows(t *testing.T) {
 // TestAddSpan compares with sums of days and microseconds.
 func TestAddSpan(t *testing.T) {
 	r := rand.New(rand.NewSource(int64(testflag.Seed(1))))
-	for range testflag.Rounds(10000, 60000, 500000) {
+	for range testflag.Rounds(4000, 60000, 500000) {
 		x := randomTime(r, false, 6)
 		s := span{days: r.Int63n(61) - 30}
 		if r.Intn(2) == 0 {
@@ -427,7 +427,7 @@ func TestReciprocal(t *testing.T) {
 			return x
 		}
 	}
-	for range testflag.Rounds(30000, 300000, 3000000) {
+	for range testflag.Rounds(8000, 300000, 3000000) {
 		x, y := word(), word()
 		if y == 0 {
 			continue

@@ -309,7 +309,7 @@ func datumText(d value.Datum) string {
 
 // TestVectorAgainstRow holds the two paths of evaluation together.
 func TestVectorAgainstRow(t *testing.T) {
-	rounds := testflag.Rounds(1000, 4000, 12000)
+	rounds := testflag.Rounds(400, 4000, 12000)
 	shared := newTwinGen(nil)
 	for seed := 0; seed < rounds; seed++ {
 		r := rand.New(rand.NewSource(int64(seed)))
@@ -360,7 +360,7 @@ func collationValid(s string) bool { return strings.ToValidUTF8(s, "") == s }
 // own.
 func TestAttributesAgainstRow(t *testing.T) {
 	ops := []string{"=", "<", "<=", ">", ">=", "<>", "<=>", "+", "in", "coalesce"}
-	for seed := range testflag.InShort[int64](6, 20) {
+	for seed := range testflag.InShort[int64](3, 20) {
 		r := rand.New(rand.NewSource(seed * 7919))
 		g := newTwinGen(r)
 		j := len(g.ts) - 1
@@ -381,7 +381,7 @@ func TestAttributesAgainstRow(t *testing.T) {
 
 // TestLongOrs holds them together for an OR of many equalities, whose values are looked up.
 func TestLongOrs(t *testing.T) {
-	for seed := range int64(testflag.Rounds(120, 400, 2000)) {
+	for seed := range int64(testflag.Rounds(50, 400, 2000)) {
 		r := rand.New(rand.NewSource(seed))
 		g := newTwinGen(r)
 		cols := r.Perm(len(g.ts) - 1)[:1+r.Intn(3)]

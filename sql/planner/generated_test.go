@@ -97,7 +97,7 @@ func TestGenerated(t *testing.T) {
 		}
 		for line := range generatedPlans / 10 {
 			rnd := rand.New(rand.NewSource(int64(line)))
-			if line%testflag.InShort(3, 1) != 0 {
+			if line%testflag.InShort(6, 1) != 0 {
 				continue
 			}
 			fmt.Fprintf(&got, "## %s %d\n", name, line)

@@ -50,7 +50,7 @@ func TestRecorded(t *testing.T) {
 	var got strings.Builder
 	var about []string
 	for i, path := range recordedFiles(t) {
-		if i%testflag.InShort(3, 1) != 0 {
+		if i%testflag.InShort(6, 1) != 0 {
 			continue
 		}
 		for _, mode := range []types.SQLMode{types.DefaultSQLMode, otherMode} {

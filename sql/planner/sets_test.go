@@ -27,7 +27,7 @@ func TestSets(t *testing.T) {
 			t.Fatalf("no files: %v", err)
 		}
 		for i, file := range files {
-			if i%testflag.InShort(3, 1) != 0 {
+			if i%testflag.InShort(6, 1) != 0 {
 				continue
 			}
 			got.WriteString("## " + filepath.ToSlash(file) + "\n")

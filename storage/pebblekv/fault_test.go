@@ -827,7 +827,7 @@ func TestLogBytes(t *testing.T) {
 	d := newDisk(vfs.Default, dir, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	rng := seeded(3)
 	name := ""
-	for round := range testflag.Rounds(6, 8, 20) {
+	for round := range testflag.Rounds(2, 8, 20) {
 		var f vfs.File
 		var err error
 		next := filepath.Join(dir, fmt.Sprintf("%06d.log", round))

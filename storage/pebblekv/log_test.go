@@ -14,7 +14,7 @@ import (
 // TestDirectLog: a log has what was written to it after each sync, however it
 // was cut into records and whenever somebody stopped waiting for them.
 func TestDirectLog(t *testing.T) {
-	for seed := range uint64(testflag.Rounds(3, 3, 9)) {
+	for seed := range uint64(testflag.Rounds(1, 3, 9)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		dir := t.TempDir()
 		d := &disk{FS: vfs.Default, dir: dir}

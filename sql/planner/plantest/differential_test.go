@@ -35,7 +35,7 @@ import (
 func firstSeed() int64 { return int64(testflag.Seed(1)) }
 
 // statements is how many random statements a test makes.
-func statements() int { return testflag.Rounds(15, 30, 90) }
+func statements() int { return testflag.Rounds(6, 30, 90) }
 
 const ddl = `
 CREATE TABLE a (id INT PRIMARY KEY, x INT, y INT NOT NULL, s VARCHAR(10), d DECIMAL(6,2), u INT UNSIGNED, t DATE,

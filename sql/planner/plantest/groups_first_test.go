@@ -114,7 +114,7 @@ func groupedQuery(r *rand.Rand) string {
 
 // TestGroupsFirst: aggregations over joins give what they give where all rows are joined.
 func TestGroupsFirst(t *testing.T) {
-	times, tried := 0, testflag.Rounds(60, 200, 800)
+	times, tried := 0, testflag.Rounds(20, 200, 800)
 	for i := range tried {
 		at := firstSeed() + int64(i)
 		r := rand.New(rand.NewSource(at))
