@@ -8,8 +8,8 @@ import (
 	"vitess.io/vitess/go/mysql/collations/colldata"
 )
 
-// Find is where the first part of s begins that equals needle and has as many bytes, -1 if
-// none does; parts are of whole characters. work is called now and then with the number of
+// Find is where the first part of s begins that equals needle, which is not empty, and has as
+// many bytes, -1 if none does; parts are of whole characters. work is called now and then with the number of
 // bytes looked at; its error ends the search.
 //
 // With a long needle, parts are found by a rolling hash of their weights (Karp and Rabin,
@@ -57,7 +57,7 @@ func (c *Collation) findInTurn(s, needle []byte, valid bool, work func(n int) er
 			if err := work(1); err != nil {
 				return 0, err
 			}
-			end += c.charAt(s[end:])
+			end += c.charSize(s[end:])
 		}
 		if end == at+len(needle) {
 			if err := work(len(needle)); err != nil {
@@ -67,12 +67,10 @@ func (c *Collation) findInTurn(s, needle []byte, valid bool, work func(n int) er
 				return at, err
 			}
 		}
-		at += c.charAt(s[at:])
+		at += c.charSize(s[at:])
 	}
 	return -1, nil
 }
-
-func (c *Collation) charAt(s []byte) int { return max(c.PrefixLen(s, 1), 1) }
 
 // equal compares a part with the needle.
 func (c *Collation) equal(part, needle []byte, valid bool, work func(n int) error) (bool, error) {
@@ -140,7 +138,7 @@ func (c *Collation) newWindow(s []byte) *window {
 
 // grow takes the next character in.
 func (w *window) grow(work func(n int) error) error {
-	n := w.c.charAt(w.s[w.end:])
+	n := w.c.charSize(w.s[w.end:])
 	weights := w.weights(w.s[w.end : w.end+n])
 	w.end += n
 	for i := range w.hashes {
@@ -162,7 +160,7 @@ func (w *window) grow(work func(n int) error) error {
 
 // shrink drops the first character.
 func (w *window) shrink(work func(n int) error) error {
-	n := w.c.charAt(w.s[w.at:])
+	n := w.c.charSize(w.s[w.at:])
 	weights := w.weights(w.s[w.at : w.at+n])
 	for i := range w.hashes {
 		h := &w.hashes[i]
