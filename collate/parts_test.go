@@ -60,6 +60,7 @@ func TestParts(t *testing.T) {
 // TestPartsAreShort: a long text is read in parts of a bounded length, whatever it is
 // made of.
 func TestPartsAreShort(t *testing.T) {
+	testflag.Normal(t)
 	const part = 1000
 	for _, c := range List() {
 		if c.class == classBytes {

@@ -112,6 +112,7 @@ func TestLongButSimple(t *testing.T) {
 
 // TestLinearWorkEnds: what passes all points once ends soon after Count says so, too.
 func TestLinearWorkEnds(t *testing.T) {
+	testflag.Normal(t)
 	const n = 60_000
 	earth, _ := Lookup(4326)
 	mercator, _ := Lookup(3857)
@@ -186,6 +187,7 @@ func TestNearPoints(t *testing.T) {
 
 // TestManyPoints: points are not compared each with each.
 func TestManyPoints(t *testing.T) {
+	testflag.Normal(t)
 	const n = 100_000
 	a, b := Geometry{Type: TypeMultiPoint}, Geometry{Type: TypeMultiPoint}
 	for i := range n {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/sqlerr"
 )
 
@@ -130,6 +131,7 @@ func TestCursorMemory(t *testing.T) {
 
 // TestCursorLongRows: long rows of a cursor are neither built nor read in one piece.
 func TestCursorLongRows(t *testing.T) {
+	testflag.Normal(t)
 	m := &countedMemory{}
 	m.limit.Store(1 << 20)
 	var open atomic.Int64

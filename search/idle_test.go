@@ -17,6 +17,7 @@ import (
 // TestIdle: an index without use closes its files, is opened by queries and by changes,
 // and is exact all the time.
 func TestIdle(t *testing.T) {
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(300)
 		w.start()

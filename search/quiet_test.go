@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -61,6 +62,7 @@ func (w *world) scattering() seg.Scattering {
 // TestQuietMerge: the segments of files that are not changed are merged, and the index is
 // exact before, meanwhile and afterwards, also after a restart and under new changes.
 func TestQuietMerge(t *testing.T) {
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.startQuiet(time.Hour)
 		defer func() { w.m.Close() }()
@@ -114,6 +116,7 @@ func TestWorthMerging(t *testing.T) {
 
 // TestQuietEnds: an index that ends, or sleeps, does not wait for its merge.
 func TestQuietEnds(t *testing.T) {
+	testflag.Normal(t)
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)

@@ -408,7 +408,7 @@ func testViews(w *world) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	var held []storage.Snapshot
 	views, unavailable := 0, 0
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end) && !w.Failed(); {
+	for end := time.Now().Add(testflag.Pick(time.Second, time.Second, 3*time.Second)); time.Now().Before(end) && !w.Failed(); {
 		if len(held) < 5 || r.IntN(4) == 0 {
 			held = append(held, w.snapshot())
 		}
@@ -456,6 +456,7 @@ func testViews(w *world) {
 
 // TestFloor: the records after the floor are enough to go on after a restart.
 func TestFloor(t *testing.T) {
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(100)
 		w.start()
@@ -531,6 +532,7 @@ func TestOlderStore(t *testing.T) {
 
 // TestResumedBuild: a build resumes after the last durable slice.
 func TestResumedBuild(t *testing.T) {
+	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(5 * buildRows)
 		w.rows.gate, w.rows.hold = make(chan struct{}, 2), make(chan struct{})

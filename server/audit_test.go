@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/server"
 )
@@ -355,6 +356,7 @@ func TestAuditSettings(t *testing.T) {
 
 // TestAuditForced: the flag precedes what was persisted, and forced refuses changes.
 func TestAuditForced(t *testing.T) {
+	testflag.Normal(t)
 	data := filepath.Join(t.TempDir(), "data")
 	mode := server.AuditOn
 	start := func() (*server.Server, string) {

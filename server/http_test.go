@@ -167,6 +167,7 @@ var httpStatements = []string{
 // TestHTTPValues: statements have the same values and errors by HTTP, in each format, as by
 // MySQL's protocol.
 func TestHTTPValues(t *testing.T) {
+	testflag.Normal(t)
 	_, c, h := startHTTP(t)
 	c.exec(`CREATE TABLE all_types (id INT PRIMARY KEY, i TINYINT, u BIGINT UNSIGNED, z INT(6) ZEROFILL, d DECIMAL(65,30), dz DECIMAL(8,2) ZEROFILL, f FLOAT, g DOUBLE, fz DOUBLE(9,2) ZEROFILL, b BIT(10), y YEAR,
 		dt DATE, t TIME(3), ts TIMESTAMP(6) NULL, s VARCHAR(50), tx TEXT, bin VARBINARY(20), bl BLOB, e ENUM('a','é,"'), st SET('x','y','z'), j JSON, p POINT, c CHAR(5))`)
@@ -530,6 +531,7 @@ func TestHTTPQuery(t *testing.T) {
 
 // TestHTTPBodies: large, compressed and slow ones.
 func TestHTTPBodies(t *testing.T) {
+	testflag.Normal(t)
 	s, c, h := startHTTP(t)
 	c.exec("SET GLOBAL max_allowed_packet = 1048576")
 	zip := func(text string) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/internal/testutil"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/command"
@@ -70,6 +71,7 @@ func startFaulty(t *testing.T, log io.Writer) (*errkv.Store, string) {
 // its connection alone. The transaction is rolled back, its locks are
 // released, memory and snapshots come back, and the others go on.
 func TestPanicInAStatement(t *testing.T) {
+	testflag.Normal(t)
 	log := &testutil.Buffer{}
 	store, dsn := startFaulty(t, log)
 	other := dial(t, dsn)

@@ -362,6 +362,7 @@ func TestPartitions(t *testing.T) {
 // TestPartitionsNextToOthers drops, empties and splits partitions while others read and
 // write. All access paths of a transaction give the same answer.
 func TestPartitionsNextToOthers(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	for _, key := range []string{"KEY kd (d)", "UNIQUE KEY kd (d, id)"} {
 		t.Run(key, func(t *testing.T) {

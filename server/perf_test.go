@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/servertest"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -128,6 +129,7 @@ func TestSessionTLS(t *testing.T) {
 // TestPerformanceSchemaRace reads all tables while statements run, connections come and
 // go, and sums begin again.
 func TestPerformanceSchemaRace(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	root := dial(t, dsn)
 	root.exec("CREATE TABLE a (id INT PRIMARY KEY, v INT, KEY (v))")

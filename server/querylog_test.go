@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/server"
 )
 
@@ -91,6 +92,7 @@ func TestSlowLog(t *testing.T) {
 
 // TestSlowLogLocks: the log separates waits for locks from other time.
 func TestSlowLogLocks(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	_, dsn := startServer(t, func(c *server.Config) { c.LogDir = dir })
 	a, b, w := dial(t, dsn), dial(t, dsn), dial(t, dsn)

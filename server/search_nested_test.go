@@ -151,6 +151,7 @@ func randomObjectsCond(r *rand.Rand, depth int) string {
 // TestSearchNested compares random questions about arrays of objects by the index
 // and by a scan, while rows are changed.
 func TestSearchNested(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {

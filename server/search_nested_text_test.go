@@ -93,6 +93,7 @@ func randomTextCond(r *rand.Rand, p string, depth int) string {
 // TestSearchNestedText compares random questions about the words of nested objects
 // by the index and by a scan, while rows are changed.
 func TestSearchNestedText(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {

@@ -208,6 +208,7 @@ func randomPathQuestion(r *rand.Rand, cond string) (q string, ordered bool) {
 // TestSearchPaths compares random questions about random documents by the index
 // and by a scan, while rows are changed.
 func TestSearchPaths(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {

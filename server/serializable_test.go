@@ -302,6 +302,7 @@ type ran struct{ query, answer string }
 // after the other in the order in which they were about to commit: each statement has
 // to give the same answer.
 func TestSerialOrder(t *testing.T) {
+	testflag.Normal(t)
 	_, dsn := startServer(t)
 	const workers = 6
 	rounds := testflag.Rounds(30, 100, 2000)

@@ -127,6 +127,7 @@ func TestDecimalAgainstBig(t *testing.T) {
 }
 
 func TestU128Division(t *testing.T) {
+	testflag.Normal(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	word := func() uint64 {
 		switch r.IntN(5) {

@@ -86,6 +86,7 @@ func TestParseJSONAgainstBuilders(t *testing.T) {
 
 // TestParseJSONEnds: texts of every kind are given up soon after work says so.
 func TestParseJSONEnds(t *testing.T) {
+	testflag.Normal(t)
 	stop := errors.New("stop")
 	const n = 1 << 20
 	for _, text := range []string{

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ var accessKinds = []string{"FullScan", "RangeScan", "PointGet", "SkipScan", "Ord
 // physical.Access, so that a new type is not forgotten anywhere.
 func TestKindsOfAccess(t *testing.T) {
 	found := 0
-	eachFile(t, func(dir, name string, f *ast.File, fset *token.FileSet) {
+	eachFile(t, func(dir, name string, f *ast.File) {
 		if under(dir, "sql/planner/physical", "sql/planner/access") || strings.HasSuffix(name, "_test.go") {
 			return
 		}

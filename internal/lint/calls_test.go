@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"strings"
 	"testing"
 )
@@ -11,7 +10,7 @@ import (
 // all their values are counted and bounded.
 func TestBuiltinsRunInOnePlace(t *testing.T) {
 	found := 0
-	eachFile(t, func(dir, name string, f *ast.File, fset *token.FileSet) {
+	eachFile(t, func(dir, name string, f *ast.File) {
 		if dir != "sql/expr" || strings.HasSuffix(name, "_test.go") {
 			return
 		}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"regexp"
 	"slices"
 	"strings"
@@ -175,7 +174,7 @@ func folderWords() []plainWord {
 
 func TestCommentsUsePlainWords(t *testing.T) {
 	everywhere, folders := commentWords(), folderWords()
-	eachFile(t, func(dir, _ string, f *ast.File, fset *token.FileSet) {
+	eachFile(t, func(dir, _ string, f *ast.File) {
 		if dir == "internal/lint" {
 			return
 		}

@@ -2,9 +2,7 @@ package lint
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -34,12 +32,7 @@ func TestErrorsComeFromTheirTable(t *testing.T) {
 
 func checkErrors(t *testing.T, name string) {
 	t.Helper()
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(f, func(n ast.Node) bool {
+	ast.Inspect(parse(t, name), func(n ast.Node) bool {
 		if isMadeByHand(n) {
 			t.Errorf("%s: an error without a constructor in sql/sqlerr", fset.Position(n.Pos()))
 		}

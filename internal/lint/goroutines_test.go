@@ -2,9 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,16 +20,13 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 		if under(dir, ownProcess...) || under(dir, testOnly...) {
 			continue
 		}
-		g := goroutines{fset: token.NewFileSet(), funcs: map[string][]*ast.FuncDecl{}}
+		g := goroutines{funcs: map[string][]*ast.FuncDecl{}}
 		var files []*ast.File
 		for _, name := range p.files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(g.fset, filepath.Join(root, name), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := parse(t, name)
 			files = append(files, f)
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
@@ -45,7 +39,7 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 				if call := g.begins(n); call != nil {
 					begun++
 					if !g.guarded(call) {
-						t.Errorf("%s: a panic in this goroutine ends the server: run its task by guard.Run or guard.Do", g.fset.Position(n.Pos()))
+						t.Errorf("%s: a panic in this goroutine ends the server: run its task by guard.Run or guard.Do", fset.Position(n.Pos()))
 					}
 				}
 				return true
@@ -59,7 +53,6 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 
 // goroutines looks at those of a package.
 type goroutines struct {
-	fset  *token.FileSet
 	funcs map[string][]*ast.FuncDecl
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -25,10 +26,16 @@ type pkg struct {
 	files                []string
 }
 
-// loadModule reads the imports of all packages. Modules within the module
+// module is what loadModule has read.
+var module map[string]*pkg
+
+// loadModule reads the imports of all packages, once. Modules within the module
 // (tools) and testdata are left out.
 func loadModule(t *testing.T) map[string]*pkg {
 	t.Helper()
+	if module != nil {
+		return module
+	}
 	pkgs := map[string]*pkg{}
 	walkFiles(t, func(path string) {
 		if strings.HasSuffix(path, ".go") {
@@ -38,7 +45,28 @@ func loadModule(t *testing.T) map[string]*pkg {
 	if len(pkgs) < 10 {
 		t.Fatalf("found only %d packages: wrong directory?", len(pkgs))
 	}
+	module = pkgs
 	return pkgs
+}
+
+// fset has the positions of what parse gives, and parsed the files.
+var (
+	fset   = token.NewFileSet()
+	parsed = map[string]*ast.File{}
+)
+
+// parse is a file of the module with its comments. It is parsed once.
+func parse(t *testing.T, name string) *ast.File {
+	t.Helper()
+	if f := parsed[name]; f != nil {
+		return f
+	}
+	f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed[name] = f
+	return f
 }
 
 // walkFiles visits the files of the module, by paths relative to it.

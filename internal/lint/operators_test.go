@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +26,7 @@ func TestCallsAreKnownByOp(t *testing.T) {
 				continue
 			}
 			checked++
-			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, pos := range namedCalls(f) {
+			for _, pos := range namedCalls(parse(t, name)) {
 				t.Errorf("%s: the name of a call decides: use its Op", fset.Position(pos))
 			}
 		}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"testing"
 )
 
@@ -10,7 +9,7 @@ import (
 // so that a new one is not open to all by oversight.
 func TestStatementsHaveNeeds(t *testing.T) {
 	kinds, known := map[string]bool{}, map[string]bool{}
-	eachFile(t, func(dir, name string, f *ast.File, _ *token.FileSet) {
+	eachFile(t, func(dir, name string, f *ast.File) {
 		switch {
 		case dir == "sql/planner/logical":
 			for _, d := range f.Decls {

@@ -2,9 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +14,7 @@ var runners = []string{"RunQuery", "RunChange", "BindSubqueries"}
 // gets around its checks.
 func TestPlansRunInOnePlace(t *testing.T) {
 	found := 0
-	eachFile(t, func(dir, name string, f *ast.File, fset *token.FileSet) {
+	eachFile(t, func(dir, name string, f *ast.File) {
 		if under(dir, "sql/exec") || strings.HasSuffix(name, "_test.go") {
 			return
 		}
@@ -52,7 +49,7 @@ const (
 func TestSessionIsSmall(t *testing.T) {
 	methods := map[string]int{}
 	imports := map[string]bool{}
-	eachFile(t, func(dir, name string, f *ast.File, _ *token.FileSet) {
+	eachFile(t, func(dir, name string, f *ast.File) {
 		if !under(dir, "sql/session", "sql/statement") || strings.HasSuffix(name, "_test.go") {
 			return
 		}
@@ -94,16 +91,11 @@ func receiver(fn *ast.FuncDecl) string {
 }
 
 // eachFile parses the files of all packages.
-func eachFile(t *testing.T, fn func(dir, name string, f *ast.File, fset *token.FileSet)) {
+func eachFile(t *testing.T, fn func(dir, name string, f *ast.File)) {
 	t.Helper()
-	fset := token.NewFileSet()
 	for dir, p := range loadModule(t) {
 		for _, name := range p.files {
-			f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fn(dir, name, f, fset)
+			fn(dir, name, parse(t, name))
 		}
 	}
 }

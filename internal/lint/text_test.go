@@ -64,12 +64,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 
 func checkDocs(t *testing.T, name string) {
 	t.Helper()
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, filepath.Join(root, name), nil, parser.ParseComments)
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
-	}
+	f := parse(t, name)
 	if ast.IsGenerated(f) {
 		return
 	}

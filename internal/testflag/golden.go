@@ -19,6 +19,10 @@ func clip(line string) string {
 	return line
 }
 
+// LeftOut is a line of a text that is not compared with that of the file: -short did not
+// make it.
+const LeftOut = "left out"
+
 // Golden compares a text with that of a file, line by line, or writes the file with
 // -update.
 func Golden(t testing.TB, file, got string) {
@@ -95,7 +99,7 @@ func compare(t testing.TB, file string, want, have []string, of func(line int, w
 	t.Helper()
 	differ := 0
 	for i := range min(len(want), len(have)) {
-		if want[i] == have[i] {
+		if want[i] == have[i] || have[i] == LeftOut {
 			continue
 		}
 		if differ++; differ <= mostDifferences {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/seg"
 	"github.com/sqlots/sqlots/search/text"
@@ -23,6 +24,7 @@ type tallyDoc struct {
 // TestTally compares what trees find, and how many documents, with conditions on
 // the documents one by one: with few and many of them deleted, and left out.
 func TestTally(t *testing.T) {
+	testflag.Normal(t)
 	t.Run("lists", func(t *testing.T) { testTally(t, false) })
 	t.Run("no lists", func(t *testing.T) { testTally(t, true) })
 }

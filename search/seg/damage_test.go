@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 // makeDamageable makes an index with several segments on disk and deletions in
@@ -114,7 +116,8 @@ func TestDamage(t *testing.T) {
 	model := makeDamageable(t, good)
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 5))
 	found := map[bool]int{}
-	for i := range 60 {
+	rounds := testflag.InShort(20, 60)
+	for i := range rounds {
 		dir := t.TempDir()
 		names := copyDir(t, good, dir)
 		path := filepath.Join(dir, names[r.IntN(len(names))])
@@ -136,8 +139,8 @@ func TestDamage(t *testing.T) {
 		}
 		found[err != nil]++
 	}
-	if found[true] < 10 {
-		t.Errorf("damage was found %d times of 60", found[true])
+	if found[true] < rounds/6 {
+		t.Errorf("damage was found %d times of %d", found[true], rounds)
 	}
 	t.Logf("found %d, in unused bytes %d", found[true], found[false])
 }
@@ -145,6 +148,7 @@ func TestDamage(t *testing.T) {
 // TestDamageInUse changes a bit of each section of an index that is open and has not
 // read it yet: the first read of it fails, and no read succeeds after that.
 func TestDamageInUse(t *testing.T) {
+	testflag.Normal(t)
 	good := t.TempDir()
 	makeDamageable(t, good)
 	list, _ := filepath.Glob(filepath.Join(good, "*.zap"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -343,6 +344,9 @@ func TestWritersDuringBuild(t *testing.T) {
 	for i := range testflag.Pick(200, 500, 2000) {
 		s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%7, i))
 	}
+	// Without pauses a build follows the writers for seconds.
+	pause, least := testflag.Pick(100*time.Microsecond, 100*time.Microsecond, 0), testflag.Pick[int64](2000, 2000, 0)
+	var writes atomic.Int64
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for g := range 2 {
@@ -357,10 +361,12 @@ func TestWritersDuringBuild(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				writes.Add(1)
+				time.Sleep(pause)
 			}
 		})
 	}
-	for range testflag.Rounds(1, 1, 3) {
+	for n := 0; n < testflag.Rounds(1, 1, 3) || writes.Load() < least; n++ {
 		s.must("ALTER TABLE t ADD KEY ka (a), ADD UNIQUE KEY uid (id, b)")
 		s.rowsUnder(mdl.Owner(1))
 		s.must("ALTER TABLE t DROP KEY ka, DROP KEY uid")

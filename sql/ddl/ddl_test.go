@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/sql/define"
@@ -619,6 +620,7 @@ func TestCells(t *testing.T) {
 // TestCellsPaced: the removal of cells leaves others their time, as the build of
 // an index does.
 func TestCellsPaced(t *testing.T) {
+	testflag.Normal(t)
 	s := newServer(t)
 	s.r.BuildRate = func() int64 { return 2000 }
 	s.must("CREATE TABLE t (id INT PRIMARY KEY, a TEXT)")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/mdl"
 )
 
@@ -135,6 +136,7 @@ func TestRemovalGoesOnAfterKill(t *testing.T) {
 
 // TestRemovalIsRepeated: a turn that is killed leaves nothing undone.
 func TestRemovalIsRepeated(t *testing.T) {
+	testflag.Normal(t)
 	h := holdRemovals(t, "removed rows")
 	h.must("CREATE TABLE t (id INT PRIMARY KEY, b INT, KEY kb (b)) PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)")
 	for i := range 20 {

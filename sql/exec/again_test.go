@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/value"
@@ -12,6 +13,7 @@ import (
 // TestSpilledAgain: operators give the same rows in memory, and where their partitions on
 // disk do not fit in memory either and are spilled again.
 func TestSpilledAgain(t *testing.T) {
+	testflag.Normal(t)
 	l, r := data("l", 41, 2500, 900), data("right", 42, 2000, 900)
 	for i := range l.rows { // as many keys as rows, most of them on both sides
 		l.rows[i][0] = value.Int(int64(i * 7))

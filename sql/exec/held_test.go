@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
 )
@@ -14,6 +15,7 @@ import (
 // TestHeldIsTrue: what rows and sorters say that they hold is what they hold: the
 // memory budget depends on it.
 func TestHeldIsTrue(t *testing.T) {
+	testflag.Normal(t)
 	for _, length := range []int{0, 9, 300, 1100, 40_000} {
 		rows := 40 << 20 / (length + 60)
 		b := vec.NewBatch([]value.Kind{value.KindInt, value.KindBytes})

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/spill"
@@ -91,7 +92,7 @@ func wideTable(n int) *memTable {
 // gives the answer that it gives with all memory, also together with others that share
 // a server's limit.
 func TestTightMemory(t *testing.T) {
-	tab := wideTable(30000)
+	tab := wideTable(testflag.InShort(10_000, 30_000))
 	scan := scanOf(tab.t)
 	join := &physical.HashJoin{Base: joinCols(scan, scan), Kind: physical.JoinLeft, Left: scan, Right: scan, LeftKeys: []expr.Expr{ref(scan, 2)}, RightKeys: []expr.Expr{ref(scan, 2)}}
 	aggs := []*expr.Agg{agg("count", false), agg("sum", false, at(3, types.BigInt)), agg("count", true, at(1, types.BigInt))}

@@ -33,7 +33,12 @@ func TestRecorded(t *testing.T) {
 	r.t = t
 	var got strings.Builder
 	var calls [][]string
-	for _, f := range r.forms() {
+	for i, f := range r.forms() {
+		if i%testflag.InShort(4, 1) != 0 {
+			calls = append(calls, nil)
+			got.WriteString(testflag.LeftOut + "\n")
+			continue
+		}
 		texts := r.calls(f)
 		calls = append(calls, texts)
 		got.WriteString(f.name + "  " + testutil.Digests(texts) + "\n")

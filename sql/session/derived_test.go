@@ -220,7 +220,7 @@ func TestDerivedOnline(t *testing.T) {
 			}
 		}()
 	}
-	for range 3 {
+	for range testflag.Rounds(1, 1, 3) {
 		s.mustQuery(t, "ALTER TABLE g ADD KEY v (v), ADD KEY low ((LOWER(s)), id)", &sink{})
 		s.mustQuery(t, "CREATE INDEX m ON g ((a % 10), s)", &sink{})
 		s.mustQuery(t, "ALTER TABLE g DROP INDEX v, DROP INDEX m", &sink{})

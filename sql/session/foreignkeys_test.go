@@ -59,6 +59,7 @@ func engines(t *testing.T, fn func(t *testing.T, e *engine.Engine)) {
 // TestForeignKeyLocks: a parent that an open transaction refers to cannot be
 // removed, and one that an open transaction removes cannot be referred to.
 func TestForeignKeyLocks(t *testing.T) {
+	testflag.Normal(t)
 	engines(t, func(t *testing.T, e *engine.Engine) {
 		a, b := sessionOn(t, e, 1), sessionOn(t, e, 2)
 		for _, q := range []string{
@@ -191,6 +192,7 @@ func workload(t *testing.T, c *Session, r *rand.Rand) {
 // TestForeignKeyPlans: a plan that was made before a foreign key came or went is
 // not used.
 func TestForeignKeyPlans(t *testing.T) {
+	testflag.Normal(t)
 	s := testSession(t)
 	for _, q := range []string{"CREATE DATABASE d", "USE d", "CREATE TABLE p (id INT PRIMARY KEY)", "INSERT INTO p VALUES (1),(2),(3),(4)", "DELETE FROM p WHERE id=4"} {
 		s.mustQuery(t, q, &sink{})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/mysqlwire"
 	"github.com/sqlots/sqlots/sql/engine"
 	"github.com/sqlots/sqlots/storage/errkv"
@@ -15,6 +16,7 @@ import (
 // Whichever write or commit of a statement fails, rows, change log and versions
 // agree.
 func TestLogUnderFaults(t *testing.T) {
+	testflag.Normal(t)
 	lost := errors.New("lost")
 	statements := []string{
 		"INSERT INTO t VALUES (10, 10, REPEAT('x', 6000)), (11, 11, NULL)",

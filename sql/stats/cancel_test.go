@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/ranges"
 	"github.com/sqlots/sqlots/sql/source/decode"
@@ -43,6 +44,7 @@ var estimates = []struct {
 // TestCancelledEstimates ends each estimate at each of its calls of a store that does
 // not answer. The next one is as if it had not been.
 func TestCancelledEstimates(t *testing.T) {
+	testflag.Normal(t)
 	store := errkv.Wrap(memkv.New(memkv.Options{}))
 	tab := newTable()
 	fill(t, store, tab, 0, 5000, 300)

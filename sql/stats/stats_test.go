@@ -126,6 +126,7 @@ func TestSpanRows(t *testing.T) {
 }
 
 func TestDistinct(t *testing.T) {
+	testflag.Normal(t)
 	store := memkv.New(memkv.Options{})
 	e := New(store, decode.NewCodecs(nil))
 	few, many := newTable(), newTable()

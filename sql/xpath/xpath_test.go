@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 func novars(string) (string, bool) { return "", false }
@@ -75,6 +77,7 @@ func TestLongExpressions(t *testing.T) {
 // TestWorkEnds: documents of every form are given up soon after work says so, also where
 // the work grows with the square of the nodes.
 func TestWorkEnds(t *testing.T) {
+	testflag.Normal(t)
 	const n = 100_000
 	stop := errors.New("stop")
 	flat, deep := "<a>"+strings.Repeat("<b>1</b>", n)+"</a>", strings.Repeat("<a>", n)+strings.Repeat("</a>", n)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/errkv"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -13,6 +14,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	testflag.Normal(t)
 	storagetest.Run(t, func(*testing.T) storage.Store { return errkv.Wrap(memkv.New(memkv.Options{})) })
 }
 

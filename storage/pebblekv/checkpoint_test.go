@@ -83,7 +83,7 @@ func checkpointUnderLoad(t *testing.T, dfs vfs.FS, root string) {
 			}
 		}()
 	}
-	for i := range 4 {
+	for i := range testflag.Rounds(1, 2, 4) {
 		least := acked.Load()
 		dir := dfs.PathJoin(root, fmt.Sprint("copy", i))
 		if err := s.Checkpoint(dir); err != nil {

@@ -168,6 +168,7 @@ func damagedStore(t *testing.T, dfs vfs.FS, name, kind string) (found bool) {
 // longer than to read others. The block of a large table's index, and that of
 // its filter, are long.
 func TestDamagedBlocksCostLittle(t *testing.T) {
+	testflag.Normal(t)
 	dfs := vfs.NewMem()
 	s := openAt(t, dfs)
 	bl, err := s.BulkLoad(bg)

@@ -64,6 +64,7 @@ func collect(t testing.TB, sc storage.Scanner, stopEvery int) (out []pair) {
 // While groups are written to in every way, scans of a snapshot find what an
 // iterator finds, from images or not.
 func TestImagesUnderWrites(t *testing.T) {
+	testflag.Normal(t)
 	s := openEager(t)
 	defer s.Close()
 	const groups = 3

@@ -358,7 +358,7 @@ func TestLogDamage(t *testing.T) {
 	testflag.Normal(t)
 	damages := *logDamages
 	if damages == 0 {
-		damages = testflag.Pick(0, 40, 100)
+		damages = testflag.Pick(0, 20, 100)
 	}
 	for i, l := range loads {
 		t.Run(l.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/index/scrub"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/memkv"
@@ -106,6 +107,7 @@ func TestBulk(t *testing.T) {
 // TestBulkDuplicates: nothing is written when a key exists, in the load, across
 // spilled runs or in the store, by any unique key.
 func TestBulkDuplicates(t *testing.T) {
+	testflag.Normal(t)
 	bothStores(t, func(t *testing.T, s storage.Store) {
 		c, err := table.NewCodec(bulkTable(), nil)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"go.uber.org/zap"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/tikvkv"
 	"github.com/sqlots/sqlots/storage/tikvkv/tikvtest"
@@ -132,6 +133,7 @@ func killed(t *testing.T, name string, do func(ctx context.Context) error) time.
 
 // TestKill: calls end with their context at once, whatever the cluster does.
 func TestKill(t *testing.T) {
+	testflag.Normal(t)
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})
 	write(t, s, "k", "v")

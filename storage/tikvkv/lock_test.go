@@ -26,6 +26,7 @@ func lockBy(x storage.Txn, opts storage.LockOptions, keys ...string) ([]storage.
 // TestLockAfterFailure: client-go rolls back a failed call in the background. What the
 // transaction locks again meanwhile stays locked.
 func TestLockAfterFailure(t *testing.T) {
+	testflag.Normal(t)
 	c := cluster(t)
 	c.Split([]byte("b")) // the call for a takes effect, that for b does not
 	s, n := open(t, c, tikvkv.Options{})

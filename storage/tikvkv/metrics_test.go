@@ -36,6 +36,7 @@ func callsOf(s *tikvkv.Store, kind string) metrics.Calls {
 // TestCallCounts: calls are counted with their times; those that are lost, and answers that
 // send the client elsewhere, by reason.
 func TestCallCounts(t *testing.T) {
+	testflag.Normal(t)
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})
 	write(t, s, "k", "v")

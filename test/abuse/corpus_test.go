@@ -209,7 +209,7 @@ func list2(n int, item func(i int) string) string {
 func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
-	take := testflag.Share(t, 8, 8, inCI[uint64](1, 2))
+	take := testflag.Share(t, 8, 24, inCI[uint64](1, 2))
 	for i, a := range corpus() {
 		if strings.Contains(a.name, *named) && (*named != "" || take(i)) {
 			v.check(t, a)

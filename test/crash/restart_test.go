@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sqlots/sqlots/internal/childserver"
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 var restartMiB = flag.Int("restart.mib", 8, "MiB that TestRestart writes before the kill; the log grows to some write buffers")
@@ -18,6 +19,7 @@ var restartMiB = flag.Int("restart.mib", 8, "MiB that TestRestart writes before 
 // TestRestart kills a server whose log is as long as it becomes, and measures
 // how long the next one takes to be there. docs/operations.md has figures.
 func TestRestart(t *testing.T) {
+	testflag.Normal(t)
 	dir := t.TempDir()
 	c := childserver.Start(t, dir)
 	db := connect(t, c.Addr)

@@ -17,6 +17,7 @@ import (
 // by four, with all rows in the index, and with some that are changed meanwhile or by
 // the transaction itself.
 func TestSearchParts(t *testing.T) {
+	testflag.Normal(t)
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 512 << 20, DataDir: t.TempDir()})
 	dsn := servertest.DSN(s)
 	for round := range uint64(testflag.Rounds(1, 1, 2)) {

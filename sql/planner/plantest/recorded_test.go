@@ -26,6 +26,11 @@ func TestRecordedPlans(t *testing.T) {
 	var got strings.Builder
 	var about []string
 	for seed := range int64(250) {
+		if seed%testflag.InShort[int64](4, 1) != 0 {
+			got.WriteString(testflag.LeftOut + "\n")
+			about = append(about, "")
+			continue
+		}
 		w.r = rand.New(rand.NewSource(seed))
 		g := &generator{r: w.r, w: w}
 		sql, _ := g.statement()

@@ -1,4 +1,4 @@
-package load
+package main
 
 import (
 	"bytes"
@@ -18,9 +18,10 @@ import (
 
 	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/server"
+	"github.com/sqlots/sqlots/tool/load"
 )
 
-func start(t *testing.T) (dsn string, db *sql.DB) {
+func loadServer(t *testing.T) (dsn string, db *sql.DB) {
 	t.Helper()
 	s := servertest.Start(t, server.Config{Memory: 256 << 20})
 	var err error
@@ -31,19 +32,19 @@ func start(t *testing.T) (dsn string, db *sql.DB) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		exec(t, db, "CREATE DATABASE IF NOT EXISTS d")
+		execute(t, db, "CREATE DATABASE IF NOT EXISTS d")
 	}
 	return dsn + "d", db
 }
 
-func exec(t *testing.T, db *sql.DB, q string) {
+func execute(t *testing.T, db *sql.DB, q string) {
 	t.Helper()
 	if _, err := db.Exec(q); err != nil {
 		t.Fatalf("%s: %v", q, err)
 	}
 }
 
-func one(t *testing.T, db *sql.DB, q string) string {
+func oneValue(t *testing.T, db *sql.DB, q string) string {
 	t.Helper()
 	var s sql.NullString
 	if err := db.QueryRow(q).Scan(&s); err != nil {
@@ -52,7 +53,7 @@ func one(t *testing.T, db *sql.DB, q string) string {
 	return s.String
 }
 
-func write(t *testing.T, name, text string) string {
+func inputFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	var buf bytes.Buffer
@@ -83,16 +84,16 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-func run(args ...string) (code int, out, errs string) {
+func runLoad(args ...string) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
-	code = Main(args, &stdout, &stderr)
+	code = load.Main(args, &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 
-const table = "CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, s VARCHAR(40), n TINYINT NOT NULL DEFAULT 7, j JSON)"
+const loadTable = "CREATE OR REPLACE TABLE t (id INT PRIMARY KEY, s VARCHAR(40), n TINYINT NOT NULL DEFAULT 7, j JSON)"
 
-func TestFormats(t *testing.T) {
-	dsn, db := start(t)
+func TestLoadFormats(t *testing.T) {
+	dsn, db := loadServer(t)
 	for _, c := range []struct {
 		name, text string
 		args       []string
@@ -119,10 +120,10 @@ func TestFormats(t *testing.T) {
 		{"a.csv", "1,2026-01-01\n", []string{"--columns=id,s", "--set=sql_mode='ANSI'"}, "1|2026-01-01|7|"},
 	} {
 		for _, piece := range []string{"--piece=1KiB", "--piece=64MiB"} {
-			exec(t, db, "DROP TABLE IF EXISTS t")
-			exec(t, db, strings.Replace(table, "OR REPLACE ", "", 1))
-			path := write(t, c.name, c.text)
-			code, _, errs := run(append(append([]string{"--dsn", dsn, "--table", "t", "--quiet", piece}, c.args...), path)...)
+			execute(t, db, "DROP TABLE IF EXISTS t")
+			execute(t, db, strings.Replace(loadTable, "OR REPLACE ", "", 1))
+			path := inputFile(t, c.name, c.text)
+			code, _, errs := runLoad(append(append([]string{"--dsn", dsn, "--table", "t", "--quiet", piece}, c.args...), path)...)
 			got := ""
 			if code != 0 {
 				got = strings.ReplaceAll(errs, path, "FILE")
@@ -131,7 +132,7 @@ func TestFormats(t *testing.T) {
 				}
 				continue
 			}
-			got = one(t, db, "SELECT GROUP_CONCAT(CONCAT_WS('|', id, IFNULL(s, ''), n, IFNULL(j, '')) ORDER BY id SEPARATOR ';') FROM t")
+			got = oneValue(t, db, "SELECT GROUP_CONCAT(CONCAT_WS('|', id, IFNULL(s, ''), n, IFNULL(j, '')) ORDER BY id SEPARATOR ';') FROM t")
 			if got != c.want {
 				t.Errorf("%q %v: got %q, want %q", c.text, c.args, got, c.want)
 			}
@@ -139,9 +140,9 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestRejects(t *testing.T) {
-	dsn, db := start(t)
-	exec(t, db, "CREATE TABLE t (id INT PRIMARY KEY, n TINYINT)")
+func TestLoadRejects(t *testing.T) {
+	dsn, db := loadServer(t)
+	execute(t, db, "CREATE TABLE t (id INT PRIMARY KEY, n TINYINT)")
 	var text strings.Builder
 	text.WriteString("id,n\n")
 	const rows, every = 3000, 500
@@ -152,17 +153,17 @@ func TestRejects(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d,%d\n", i, i%100)
 	}
-	path := write(t, "a.csv", text.String())
+	path := inputFile(t, "a.csv", text.String())
 	args := []string{"--dsn", dsn, "--table", "d.t", "--quiet", "--piece=4KiB", "--jobs=3"}
-	if code, _, errs := run(append(args, "--max-rejects=3", path)...); code != 1 {
+	if code, _, errs := runLoad(append(args, "--max-rejects=3", path)...); code != 1 {
 		t.Errorf("too many rejects: exit code %d, %s", code, errs)
 	}
-	exec(t, db, "TRUNCATE t")
-	code, out, errs := run(append(args, "--max-rejects=6", path)...)
+	execute(t, db, "TRUNCATE t")
+	code, out, errs := runLoad(append(args, "--max-rejects=6", path)...)
 	if code != 0 || !strings.Contains(out, "6 records left out") {
 		t.Fatalf("exit code %d, %s%s", code, out, errs)
 	}
-	if got := one(t, db, "SELECT COUNT(*) FROM t"); got != fmt.Sprint(rows-6) {
+	if got := oneValue(t, db, "SELECT COUNT(*) FROM t"); got != fmt.Sprint(rows-6) {
 		t.Errorf("%s rows", got)
 	}
 	recs, err := os.ReadFile(path + ".rejects")
@@ -182,7 +183,7 @@ func TestRejects(t *testing.T) {
 }
 
 // flaky forwards connections and cuts every nth of them after some bytes.
-func flaky(t *testing.T, to string) string {
+func flakyProxy(t *testing.T, to string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -218,42 +219,42 @@ func flaky(t *testing.T, to string) string {
 	return l.Addr().String()
 }
 
-// TestBrokenConnections: each piece is loaded once, whatever happens to the
+// TestLoadBrokenConnections: each piece is loaded once, whatever happens to the
 // connections.
-func TestBrokenConnections(t *testing.T) {
-	dsn, db := start(t)
-	exec(t, db, "CREATE TABLE t (k BIGINT AUTO_INCREMENT PRIMARY KEY, id INT)") // takes duplicates
+func TestLoadBrokenConnections(t *testing.T) {
+	dsn, db := loadServer(t)
+	execute(t, db, "CREATE TABLE t (k BIGINT AUTO_INCREMENT PRIMARY KEY, id INT)") // takes duplicates
 	var text strings.Builder
 	const rows = 4000
 	for i := range rows {
 		fmt.Fprintf(&text, "%d\n", i)
 	}
-	path := write(t, "a.csv", text.String())
+	path := inputFile(t, "a.csv", text.String())
 	addr := regexp.MustCompile(`\((.*)\)`).FindStringSubmatch(dsn)[1]
-	bad := strings.Replace(dsn, addr, flaky(t, addr), 1)
+	bad := strings.Replace(dsn, addr, flakyProxy(t, addr), 1)
 	for try := range 3 {
-		exec(t, db, "TRUNCATE t")
-		code, out, errs := run("--dsn", bad, "--table", "t", "--columns", "id", "--piece=1KiB", "--jobs=4", path)
+		execute(t, db, "TRUNCATE t")
+		code, out, errs := runLoad("--dsn", bad, "--table", "t", "--columns", "id", "--piece=1KiB", "--jobs=4", path)
 		for strings.Contains(errs, "--resume") { // it gave up: go on
 			id := regexp.MustCompile(`--resume (\w+)`).FindStringSubmatch(errs)[1]
-			code, out, errs = run("--dsn", bad, "--table", "t", "--columns", "id", "--piece=1KiB", "--jobs=4", "--resume", id, path)
+			code, out, errs = runLoad("--dsn", bad, "--table", "t", "--columns", "id", "--piece=1KiB", "--jobs=4", "--resume", id, path)
 		}
 		if code != 0 {
 			t.Fatalf("try %d: exit code %d, %s%s", try, code, out, errs)
 		}
-		if got := one(t, db, "SELECT CONCAT(COUNT(*), ' ', COUNT(DISTINCT id), ' ', MAX(id)) FROM t"); got != fmt.Sprintf("%d %d %d", rows, rows, rows-1) {
+		if got := oneValue(t, db, "SELECT CONCAT(COUNT(*), ' ', COUNT(DISTINCT id), ' ', MAX(id)) FROM t"); got != fmt.Sprintf("%d %d %d", rows, rows, rows-1) {
 			t.Errorf("try %d: %s", try, got)
 		}
 	}
 }
 
-func TestResume(t *testing.T) {
-	dsn, db := start(t)
-	exec(t, db, "CREATE TABLE t (k BIGINT AUTO_INCREMENT PRIMARY KEY, id INT)")
+func TestLoadResume(t *testing.T) {
+	dsn, db := loadServer(t)
+	execute(t, db, "CREATE TABLE t (k BIGINT AUTO_INCREMENT PRIMARY KEY, id INT)")
 	text := strings.Repeat("1\n", 2000) + "x\n" + strings.Repeat("2\n", 2000)
-	path := write(t, "a.csv", text)
+	path := inputFile(t, "a.csv", text)
 	args := []string{"--dsn", dsn, "--table", "t", "--columns", "id", "--piece=1KiB", "--jobs=2"}
-	code, _, errs := run(append(args, path)...)
+	code, _, errs := runLoad(append(args, path)...)
 	m := regexp.MustCompile(`--resume (\w+)`).FindStringSubmatch(errs)
 	if code != 1 || m == nil || !strings.Contains(errs, "line 2001") {
 		t.Fatalf("exit code %d, %s", code, errs)
@@ -262,89 +263,27 @@ func TestResume(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(text, "x", "3", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := run(append(args, "--header=no", "--piece=2KiB", "--resume", m[1], path)...); code != 1 || !strings.Contains(errs, "was not this one") {
+	if code, _, errs := runLoad(append(args, "--header=no", "--piece=2KiB", "--resume", m[1], path)...); code != 1 || !strings.Contains(errs, "was not this one") {
 		t.Errorf("other options: exit code %d, %s", code, errs)
 	}
-	if code, _, errs := run(append(args, "--resume", m[1], path)...); code != 0 {
+	if code, _, errs := runLoad(append(args, "--resume", m[1], path)...); code != 0 {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
-	if got := one(t, db, "SELECT GROUP_CONCAT(c ORDER BY id) FROM (SELECT id, CONCAT(id, ':', COUNT(*)) c FROM t GROUP BY id) x"); got != "1:2000,2:2000,3:1" {
+	if got := oneValue(t, db, "SELECT GROUP_CONCAT(c ORDER BY id) FROM (SELECT id, CONCAT(id, ':', COUNT(*)) c FROM t GROUP BY id) x"); got != "1:2000,2:2000,3:1" {
 		t.Errorf("rows: %s", got)
 	}
 }
 
-func TestUsage(t *testing.T) {
+func TestLoadUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"--table", "t"}, {"--table", "d.t", "x.unknown"}, {"--table", "t", "x.csv"}, {"--table", "d.t", "--piece", "5", "x.csv"},
 		{"--table", "d.t", "x.csv", "y.tsv"}, {"--table", "d.t", "--format", "xml", "x"}, {"--table", "d.t", "--set", "nothing", "x.csv"},
 	} {
-		if code, _, errs := run(args...); code != exitUsage || errs == "" {
+		if code, _, errs := runLoad(args...); code != 2 || errs == "" {
 			t.Errorf("%v: exit code %d, %q", args, code, errs)
 		}
 	}
-	if code, out, _ := run("-h"); code != exitOK || !strings.Contains(out, "--table TABLE") {
+	if code, out, _ := runLoad("-h"); code != 0 || !strings.Contains(out, "--table TABLE") {
 		t.Errorf("help: exit code %d, %q", code, out)
 	}
-}
-
-// FuzzCutter: pieces hold the whole stream, and end where records do.
-func FuzzCutter(f *testing.F) {
-	f.Add([]byte("a,\"b\n\"\"c\"\nd\n"), 1, 3)
-	f.Add([]byte("a\\\nb\n\\\\\nc"), 2, 4)
-	f.Fuzz(func(t *testing.T, data []byte, kind, size int) {
-		c := []cutter{{}, {quote: '"'}, {escape: '\\'}}[uint(kind)%3]
-		var ends []int // of records
-		n := 0
-		records(data, c, func(_ int, rec []byte) bool {
-			n += len(rec)
-			ends = append(ends, n)
-			return true
-		})
-		if n != len(data) {
-			t.Fatalf("records of %d bytes in %d", n, len(data))
-		}
-		name := filepath.Join(t.TempDir(), "f")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var read atomic.Int64
-		in, err := openInput(name, "none", &read)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer in.close()
-		skip := 0
-		if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
-			skip = 3
-		}
-		at := skip
-		for {
-			p, err := in.piece(c, 1+int(uint(size)%64), nil)
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(p, data[at:at+len(p)]) {
-				t.Fatal("other bytes")
-			}
-			at += len(p)
-			if skip == 0 && !contains(ends, at) {
-				t.Fatalf("a piece ends at %d within a record: ends %v", at, ends)
-			}
-		}
-		if at != len(data) {
-			t.Fatalf("pieces of %d bytes in %d", at, len(data))
-		}
-	})
-}
-
-func contains(list []int, n int) bool {
-	for _, x := range list {
-		if x == n {
-			return true
-		}
-	}
-	return false
 }

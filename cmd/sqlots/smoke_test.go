@@ -1,4 +1,4 @@
-package smoke_test
+package main
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func start(t *testing.T, cfg server.Config) *server.Server {
+func bankServer(t *testing.T, cfg server.Config) *server.Server {
 	t.Helper()
 	cfg.InMemory, cfg.Listen, cfg.Memory = true, "127.0.0.1:0", 128<<20
 	s := servertest.Open(t, cfg)
@@ -39,7 +39,7 @@ func start(t *testing.T, cfg server.Config) *server.Server {
 // moved is a bank on a server after some transfers.
 func moved(t *testing.T) (*smoke.Bank, *sql.DB) {
 	t.Helper()
-	db, err := sql.Open("mysql", "root@tcp("+start(t, server.Config{}).Addr()+")/")
+	db, err := sql.Open("mysql", "root@tcp("+bankServer(t, server.Config{}).Addr()+")/")
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	b := &smoke.Bank{Database: "d"}
@@ -50,8 +50,8 @@ func moved(t *testing.T) (*smoke.Bank, *sql.DB) {
 	return b, db
 }
 
-// TestFindings damages a bank, and looks for the finding.
-func TestFindings(t *testing.T) {
+// TestSmokeFindings damages a bank, and looks for the finding.
+func TestSmokeFindings(t *testing.T) {
 	b, db := moved(t)
 	if s := b.Stats(); s.Acknowledged == 0 || s.Acknowledged+s.Refused+s.Unknown < s.Acknowledged {
 		t.Fatalf("%+v", s)
@@ -84,10 +84,10 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// run runs on servers that share a store, on which damage works between two turns.
-func run(t *testing.T, damage func(addr string)) (string, error) {
+// smokeTest runs on servers that share a store, on which damage works between two turns.
+func smokeTest(t *testing.T, damage func(addr string)) (string, error) {
 	t.Helper()
-	addr := start(t, server.Config{MemoryStore: func() storage.Store { return errkv.NewFar(errkv.FarOptions{}) }}).Addr()
+	addr := bankServer(t, server.Config{MemoryStore: func() storage.Store { return errkv.NewFar(errkv.FarOptions{}) }}).Addr()
 	var out bytes.Buffer
 	refused := false
 	err := smoke.Run(bg, smoke.Options{
@@ -103,9 +103,9 @@ func run(t *testing.T, damage func(addr string)) (string, error) {
 	return out.String(), err
 }
 
-func TestRun(t *testing.T) {
+func TestSmoke(t *testing.T) {
 	testflag.Normal(t)
-	out, err := run(t, func(string) {})
+	out, err := smokeTest(t, func(string) {})
 	must(t, err)
 	for _, want := range []string{"no store yet; trying again", "refused, 0 unknown", "a new server has all of", "nothing was lost"} {
 		if !strings.Contains(out, want) {
@@ -114,9 +114,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestRunFinds(t *testing.T) {
+func TestSmokeFinds(t *testing.T) {
 	testflag.Normal(t)
-	out, err := run(t, func(addr string) {
+	out, err := smokeTest(t, func(addr string) {
 		db, err := sql.Open("mysql", "root@tcp("+addr+")/")
 		must(t, err)
 		defer db.Close()

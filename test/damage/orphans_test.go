@@ -1,10 +1,11 @@
-package datacheck
+package damage
 
 import (
 	"context"
 	"strings"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/datacheck"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/catalog"
 	"github.com/sqlots/sqlots/storage"
@@ -63,7 +64,7 @@ func TestOrphans(t *testing.T) {
 	insert(parent, []value.Datum{value.Int(1)})
 	insert(child, []value.Datum{value.Int(1), value.Int(1)}, []value.Datum{value.Int(2), value.Null}, []value.Datum{value.Int(3), value.Int(7)})
 	var problems []string
-	ok, err := Store(ctx, store, func(r Result) {
+	ok, err := datacheck.Store(ctx, store, func(r datacheck.Result) {
 		for _, p := range r.Report.Problems {
 			problems = append(problems, r.Table.Name+": "+p.String())
 		}
