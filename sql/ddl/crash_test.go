@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,6 +261,32 @@ func TestEarlierBuilds(t *testing.T) {
 		if again := s.describe("t"); again != before {
 			t.Errorf("without the indexes the table is\n%s\nwant\n%s", again, before)
 		}
+	}
+}
+
+// TestChangeWithoutUnfinished: a change of a table drops the indexes whose build an
+// earlier process did not end.
+func TestChangeWithoutUnfinished(t *testing.T) {
+	left := 0
+	for n, crashed := 0, true; crashed; n++ {
+		s := newServer(t)
+		s.must("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY kb (b))")
+		for i := range 20 {
+			s.insert("t", fmt.Sprintf("%d,%d,%d", i, i%3, 100-i))
+		}
+		crashed = s.runUntil("ALTER TABLE t ADD KEY ka (a)", n)
+		s.open()
+		if !slices.ContainsFunc(s.table("t").Indexes, func(x schema.Index) bool { return x.State != schema.IndexPublic }) {
+			continue
+		}
+		left++
+		s.must("ALTER TABLE t COMMENT = 'x', RENAME KEY kb TO kc")
+		if list := s.table("t").Indexes; len(list) != 1 || list[0].Name != "kc" || list[0].State != schema.IndexPublic {
+			t.Errorf("crash at step %d leaves %v", n, list)
+		}
+	}
+	if left == 0 {
+		t.Error("no crash left an unfinished index")
 	}
 }
 

@@ -399,6 +399,41 @@ func TestSortRuns(t *testing.T) {
 	}
 }
 
+// TestRunHeap: the heap of many runs gives their rows in order, equal ones by their
+// numbers.
+func TestRunHeap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for n := range 40 {
+		s := &sorter{run: &sortRun{}}
+		s.enc.addPart(&Env{}, at(0, types.BigInt), false)
+		v := newOut([]value.Kind{value.KindInt})
+		var want []int64
+		row := uint32(0)
+		for range n {
+			rows := 1 + rng.IntN(9)
+			v.Cols[0].Init(value.KindInt, rows)
+			for i := range rows {
+				v.Cols[0].I64[i] = int64(rng.IntN(20))
+				want = append(want, v.Cols[0].I64[i]<<32+int64(row))
+				s.addKey(row, v.Cols, i)
+				row++
+			}
+			s.endRun()
+		}
+		slices.Sort(want)
+		s.startMerge()
+		s.pop(len(want)+1, nil)
+		for i, r := range s.rows {
+			if r != uint32(want[i]) {
+				t.Fatalf("%d runs: row %d comes at %d, want %d", n, r, i, uint32(want[i]))
+			}
+		}
+		if len(s.rows) != len(want) {
+			t.Fatalf("%d runs: %d rows, want %d", n, len(s.rows), len(want))
+		}
+	}
+}
+
 // TestSortKeys holds the encoded order of decimals, floats and bytes against
 // Compare.
 func TestSortKeys(t *testing.T) {

@@ -66,3 +66,33 @@ func TestSmallValues(t *testing.T) {
 		t.Errorf("%d bytes beyond the limit", beyond)
 	}
 }
+
+// TestCollections: memory that a collection may free is asked for again after one; what
+// is beyond the limit of a connection, or of all values, is not.
+func TestCollections(t *testing.T) {
+	const limit, own = 32 << 20, 1 << 20
+	v := NewValues(NewTracker("values", limit))
+	held := v.Child("connection", own)
+	for _, c := range []struct {
+		t *Tracker
+		n int64
+	}{{held, own + 1}, {v.t, limit + 1}} {
+		if err := v.Grow(c.t, c.n, "texts"); err == nil || v.started.Load() != 0 {
+			t.Errorf("%d bytes: %v after %d collections", c.n, err, v.started.Load())
+		}
+	}
+	if err := v.Grow(held, own-small, "texts"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Grow(held, small+1, "texts"); err == nil || v.started.Load() != 0 {
+		t.Errorf("beyond the connection's limit: %v after %d collections", err, v.started.Load())
+	}
+	v.t.Hold(limit - own)
+	if err := v.Reserve(small); err == nil || v.started.Load() != collections {
+		t.Errorf("memory that is full: %v after %d collections", err, v.started.Load())
+	}
+	before := v.started.Load()
+	if err := v.Grow(held, small, "texts"); err == nil || v.started.Load() != before+collections {
+		t.Errorf("memory that is full, within the connection's limit: %v after %d collections", err, v.started.Load()-before)
+	}
+}

@@ -22,7 +22,7 @@ type Builtin struct {
 	// statement's time or the time zone.
 	Session bool
 	// Settings: the value depends on session variables: lc_time_names,
-	// default_week_format, block_encryption_mode.
+	// default_week_format, block_encryption_mode; or on user variables.
 	Settings bool
 	// Row computes one value from evaluated arguments. Functions that do not
 	// evaluate all arguments always have a lazy form instead. The result may

@@ -50,8 +50,8 @@ func bindArith(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	if name == "/" && class == numInt {
 		class = numDecimal
 	}
-	if name == "div" && class == numFloat {
-		return bindFloatDiv(d, env, nums)
+	if name == "div" {
+		return bindIntDiv(d, env, class, nums)
 	}
 	for i := range nums {
 		var err error
@@ -105,18 +105,25 @@ func Operand(e Expr, to schema.Type) Expr {
 	return KeepQuotient(e)
 }
 
-// bindFloatDiv is DIV of approximate numbers: MySQL divides them as decimals.
-func bindFloatDiv(d *def, env *BindEnv, nums []Expr) (Expr, error) {
+// bindIntDiv is DIV: MySQL divides what is no integer as decimals. The quotient is
+// unsigned if an operand is, whatever the other one is.
+func bindIntDiv(d *def, env *BindEnv, class numClass, nums []Expr) (Expr, error) {
+	t := arithType(env, "div", class, nums)
 	for i := range nums {
-		if kindOf(nums[i]) == value.KindDecimal {
-			continue
-		}
 		var err error
-		if nums[i], err = NewCast(env, nums[i], decimalType(maxPrecision, maxScale), false); err != nil {
+		switch {
+		case class == numDecimal:
+			if nums[i], err = toDecimal(env, nums[i]); err == nil {
+				nums[i] = KeepQuotient(nums[i])
+			}
+		case class == numFloat && kindOf(nums[i]) != value.KindDecimal:
+			nums[i], err = NewCast(env, nums[i], decimalType(maxPrecision, maxScale), false)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	return d.call("div", nums, arithType(env, "div", numDecimal, nums), true, nil), nil
+	return d.call("div", nums, t, true, nil), nil
 }
 
 func arithType(env *BindEnv, name string, class numClass, a []Expr) schema.Type {

@@ -131,8 +131,12 @@ func isUnicode(charset string) bool {
 }
 
 // isASCIIOnly reports an expression whose values have ASCII characters only: a
-// constant, or a function that makes digits. It goes with any character set.
+// constant, a function that makes digits, or a text of the character set ascii. It goes
+// with any character set.
 func isASCIIOnly(e Expr) bool {
+	if charsetName(e.Type().Collation) == "ascii" {
+		return true
+	}
 	switch e := e.(type) {
 	case *Const:
 		return e.D.Kind() != value.KindBytes || isASCII(e.D.Bytes())

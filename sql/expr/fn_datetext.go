@@ -272,15 +272,16 @@ func rowStrToDate(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 
 // dateParser reads a text by a STR_TO_DATE format; s is what is left.
 type dateParser struct {
-	s                         string
-	names                     *locale
-	year, month, day, yday    int
-	hour, minute, second      int
-	micro                     int
-	pm, am, hour12            bool
-	week, weekYear, weekday   int
-	weekMonday, weekYearGiven bool
-	hasWeek, hasWeekday       bool
+	s                          string
+	names                      *locale
+	year, month, day, yday     int
+	hour, minute, second       int
+	micro                      int
+	pm, am, hour12             bool
+	week, weekYear, weekday    int
+	weekMonday, weekYearMonday bool
+	weekStrict, weekYearGiven  bool // %V and %v, %X and %x
+	hasWeek, hasWeekday        bool
 }
 
 func (p *dateParser) parse(format string) bool {
@@ -410,10 +411,10 @@ func (p *dateParser) part(spec byte) bool {
 		return ok
 	case 'V', 'U', 'v', 'u':
 		p.hasWeek = true
-		p.weekMonday = spec == 'v' || spec == 'u'
-		return p.number(2, &p.week) && p.week <= 53
+		p.weekMonday, p.weekStrict = spec == 'v' || spec == 'u', spec == 'V' || spec == 'v'
+		return p.number(2, &p.week) && p.week <= 53 && (p.week > 0 || !p.weekStrict)
 	case 'X', 'x':
-		p.weekYearGiven = true
+		p.weekYearGiven, p.weekYearMonday = true, spec == 'x'
 		return p.number(4, &p.weekYear)
 	case '.':
 		return p.skip(func(b byte) bool {
@@ -473,13 +474,17 @@ func (p *dateParser) time() (value.Time, bool) {
 	return value.MakeTime(p.year, p.month, p.day, p.hour, p.minute, p.second, p.micro), true
 }
 
-// fromWeek is the day of a year, week number and weekday.
+// fromWeek is the day of a year, week number and weekday. %V needs %X, and %v needs %x;
+// %U and %u have none of them.
 func (p *dateParser) fromWeek() (value.Time, bool) {
+	if p.weekStrict != p.weekYearGiven || p.weekStrict && p.weekMonday != p.weekYearMonday {
+		return 0, false
+	}
 	year := p.year
 	if p.weekYearGiven {
 		year = p.weekYear
 	}
-	if year < 1 || year > 9998 {
+	if year < 1 || year > 9999 {
 		return 0, false
 	}
 	first := value.MakeTime(year, 1, 1, 0, 0, 0, 0).DayNumber()
@@ -494,7 +499,8 @@ func (p *dateParser) fromWeek() (value.Time, bool) {
 	if !p.weekMonday && wd != 0 || p.weekMonday && wd > 3 {
 		start += 7
 	}
-	return value.FromDayNumber(start + (p.week-1)*7 + weekday), true
+	t := value.FromDayNumber(start + (p.week-1)*7 + weekday)
+	return t, t != value.ZeroTime
 }
 
 var getFormats = map[string]string{

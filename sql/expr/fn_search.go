@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/sqlots/sqlots/collate"
@@ -148,6 +149,9 @@ func rowFindInSet(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 			return value.Null, err
 		}
 		if len(bytes.TrimRight(item, " "))-len(item) == spaces && c.compareText(coll, item, needle) == 0 {
+			if of := membersOf(f); of != nil {
+				n = int64(slices.IndexFunc(of, func(m string) bool { return c.compareText(coll, []byte(m), needle) == 0 }) + 1)
+			}
 			return value.Int(n), nil
 		}
 		if !more {
@@ -155,6 +159,19 @@ func rowFindInSet(c *Ctx, f *Func, a []value.Datum) (value.Datum, error) {
 		}
 		list = rest
 	}
+}
+
+// membersOf is the members of the SET column in which FIND_IN_SET looks for a constant.
+// Its place is then that in the type, as in MySQL, not that in the value.
+func membersOf(f *Func) []string {
+	to, ok := f.Args[1].(*Func)
+	if !ok || to.Op != OpCast || to.cast().explicit || !IsConst(f.Args[0]) {
+		return nil
+	}
+	if c, ok := to.Args[0].(*Col); ok && c.T.ID == schema.TypeSet {
+		return c.T.Elems
+	}
+	return nil
 }
 
 func rowElt(_ *Ctx, _ *Func, a []value.Datum) (value.Datum, error) {

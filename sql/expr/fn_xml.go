@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sqlots/sqlots/sql/sqlerr"
 	"github.com/sqlots/sqlots/sql/types"
@@ -19,14 +20,19 @@ func xmlDefs() []entry {
 	return []entry{extract, update}
 }
 
-// bindXML requires a path that is the same for all rows.
+// bindXML requires a path that is the same for all rows. A path may read user variables,
+// so that plans do not hold its value.
 func bindXML(plain def) bindFunc {
 	return func(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
-		if len(args) == d.lo && !IsConst(args[1]) {
-			return nil, sqlerr.Unknown("Only constant XPATH queries are supported")
-		}
 		common := plain
 		common.b = d.b
+		if len(args) == d.lo {
+			if !IsConst(args[1]) {
+				return nil, sqlerr.Unknown("Only constant XPATH queries are supported")
+			}
+			k, ok := args[1].(*Const)
+			common.b.Settings = ok && strings.Contains(k.D.Str(), "$@")
+		}
 		return common.bind(env, name, args)
 	}
 }

@@ -179,7 +179,7 @@ func (s *step) apply(x *context, from []int) ([]int, error) {
 	return out, nil
 }
 
-// keep applies the predicates: a number is a position.
+// keep applies the predicates: what is no condition and no nodes is a position.
 func (s *step) keep(x *context, set []int) ([]int, error) {
 	for _, p := range s.preds {
 		var kept []int
@@ -190,10 +190,8 @@ func (s *step) keep(x *context, set []int) ([]int, error) {
 				return nil, err
 			}
 			holds := v.truth()
-			if v.kind == number {
-				holds = v.num == float64(i+1)
-			} else if _, isVar := p.(variable); isVar {
-				holds = leadingNumber(v.text) == float64(i+1)
+			if v.kind == number || v.kind == str {
+				holds = math.RoundToEven(v.float(x.doc)) == float64(i+1)
 			}
 			if holds {
 				kept = append(kept, n)

@@ -41,6 +41,32 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// TestPositions: a predicate that is no condition is a position, also as a text and as
+// the text of a variable.
+func TestPositions(t *testing.T) {
+	d, err := Parse("<a><b>1</b><b>2</b></a>", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := func(name string) (string, bool) {
+		v, ok := map[string]string{"one": "1", "two": "2", "near": "1.6", "no": "x"}[name]
+		return v, ok
+	}
+	for path, want := range map[string]string{
+		"//b[$@one]": "1", "//b[$@two]": "2", "//b[$@near]": "2", "//b[$@no]": "", "//b[$@nosuch]": "", "//b[$@two=.]": "2", "//b['2']": "2", "//b['x']": "", "//b[1.6]": "2", "//b[0.5]": "", "//b[true()]": "1 2", "//b[concat('1','')]": "1", "//b[.]": "1 2", "//b[c]": "", "$@two+1": "3",
+	} {
+		e, err := Compile(path)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		v, err := e.Eval(d, vars)
+		if text, _ := v.Text(d); err != nil || text != want {
+			t.Errorf("%s: %q, %v; want %q", path, text, err, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, doc := range []string{"<a>", "<a></b>", "</a>", "<a b='1>", "<!-- x", "<a><b></a></b>", "<1 <"} {
 		if _, err := Parse(doc, nil); err == nil {

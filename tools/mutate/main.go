@@ -24,7 +24,7 @@ var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", 
 // suites are the packages whose tests run, in their normal form but for those of short:
 // the mutant's own first, then the fastest, of those that reach it. The limit is for all
 // that run for one mutant.
-var suites = []string{"./sql/planner", "./sql/planner/bind", "./sql/expr", "./sql/exec", "./sql/source", "./sql/source/kvread", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./server"}
+var suites = []string{"./sql/planner", "./sql/planner/bind", "./sql/expr", "./sql/exec", "./sql/source", "./sql/source/kvread", "./sql/source/searchscan", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./server"}
 
 // short are the suites that run in their short form: the normal one has writers that are
 // faster than the slow code of mutants.
