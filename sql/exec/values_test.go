@@ -67,7 +67,7 @@ func TestSmallValues(t *testing.T) {
 	}
 }
 
-// TestCollections: memory that a collection may free is asked for again after one; what
+// TestCollections: memory that a collection may free is requested again after one; what
 // is beyond the limit of a connection, or of all values, is not.
 func TestCollections(t *testing.T) {
 	const limit, own = 32 << 20, 1 << 20
