@@ -37,9 +37,13 @@ func pipelineScan(n physical.Node) physical.TableNode {
 
 // exchangePays reports a pipeline that reads much. What joins make of it must not be so
 // many rows that copying them costs as much.
-func exchangePays(n physical.Node) bool {
+func (b *builder) exchangePays(n physical.Node) bool {
+	if pipelineScan(n) == nil {
+		return false
+	}
 	est := n.Est()
-	return est.Cost >= exchangeCost && pipelineScan(n) != nil && (!hasJoin(n) || est.Rows*perRowCost <= est.Cost)
+	whole := max(est.Cost, b.env.work(n))
+	return whole >= exchangeCost && (!hasJoin(n) || est.Rows*perRowCost <= whole)
 }
 
 // hasJoin reports joins in a pipeline.
@@ -162,7 +166,7 @@ func (e *exchange) Next(ctx context.Context) (*vec.Batch, error) {
 }
 
 func (e *exchange) open(ctx context.Context) error {
-	parts, err := e.b.env.Source.Partitions(ctx, e.b.ec, e.scan, e.b.env.parallelism())
+	parts, err := e.b.env.Source.Partitions(ctx, e.b.ec, e.scan, e.b.env.parallelism(), e.b.env.rowWork(e.node))
 	if err != nil {
 		return err
 	}
