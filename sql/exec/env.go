@@ -68,9 +68,9 @@ type Env struct {
 	ctes map[*physical.CTE]*cteRun
 	// subqueries are those of the plan; nil without any.
 	subqueries *subqueries
-	stopped  atomic.Pointer[error] // of stop
-	warnings atomic.Int64
-	wrapped  bool
+	stopped    atomic.Pointer[error] // of stop
+	warnings   atomic.Int64
+	wrapped    bool
 	// inline forbids goroutines that read while rows are written.
 	inline bool
 }

@@ -130,7 +130,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ *searchOp, err error) {
 	z := decode.NewZone(s.env.Loc)
 	looked := int64(0)
-	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning), workers: n.Search().Workers}
 	if ec.Warn != nil {
 		q.consts.Warn = func(w sqlerr.Warning) { *q.warnings = append(*q.warnings, w) }
 	}
@@ -596,6 +596,8 @@ type searchQuery struct {
 	warnings *[]sqlerr.Warning
 	// looked counts the documents whose values were read.
 	looked *int64
+	// workers are the goroutines on which checks may be computed.
+	workers int
 }
 
 // stop ends a search whose statement was killed, or takes too long.
