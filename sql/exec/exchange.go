@@ -118,6 +118,7 @@ type exchange struct {
 	node  physical.Node
 	scan  physical.TableNode
 	kinds []value.Kind
+	picks []columnPick
 
 	serial Operator // when the source does not cut the scan
 	joins  *sharedJoins
@@ -172,14 +173,18 @@ func (e *exchange) open(ctx context.Context) error {
 	}
 	e.parts = parts
 	if len(parts) == 0 {
-		e.serial, err = e.b.build(e.node)
+		if e.serial, err = e.b.build(e.node); err == nil {
+			pickAll(e.serial, e.picks)
+		}
 		return err
 	}
 	if e.joins, err = e.b.shareJoins(ctx, e.node); err != nil {
 		return err
 	}
 	if !e.joins.parallel {
-		e.serial, err = e.joins.b.build(e.node)
+		if e.serial, err = e.joins.b.build(e.node); err == nil {
+			pickAll(e.serial, e.picks)
+		}
 		return err
 	}
 	e.full = make(chan *vec.Batch, 2*len(parts))
@@ -209,6 +214,7 @@ func (e *exchange) produce(ctx context.Context, b *builder) error {
 		return err
 	}
 	defer op.Close()
+	pickAll(op, e.picks)
 	return drain(ctx, op, func(in *vec.Batch) error {
 		var out *vec.Batch
 		select {

@@ -55,7 +55,7 @@ func (env *Env) newKeyEncoder(ts []schema.Type) keyEncoder {
 func (e keyEncoder) isWord() bool { return len(e) == 1 && vec.ClassOf(e[0].kind) == vec.ClassWord }
 
 // raw is an encoder under which equal keys are equal under e, but not the other way
-// round, that spares computing weights; nil where there are none to spare.
+// round, that spares computing weights; nil where it would spare none.
 func (e keyEncoder) raw() keyEncoder {
 	out, spares := make(keyEncoder, len(e)), false
 	for i := range e {

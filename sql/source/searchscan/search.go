@@ -386,6 +386,7 @@ type searchOp struct {
 	open func(ctx context.Context) error
 	// shared: the view and what is held belong to all parts together.
 	shared bool
+	picks  picks
 }
 
 var _ exec.Counted = (*searchOp)(nil)
@@ -414,6 +415,15 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
+		if o.picks.on {
+			if b, err := o.picked(ctx, h); b != nil || err != nil {
+				return b, err
+			}
+			if o.from >= uint32(len(h.Set))<<6 {
+				o.hits, o.from = o.hits[1:], 0
+			}
+			continue
+		}
 		if b, err := o.run(ctx, h); b != nil || err != nil {
 			return b, err
 		}
