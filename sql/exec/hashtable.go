@@ -214,11 +214,12 @@ type keyTable struct {
 	fixed bool
 }
 
-// rawLimit bounds the number of strings that keyTable.raw remembers, and rawLongest
-// their bytes; smallWords are the words that keyTable.small does, and smallAfter is the
+// rawLimit bounds the number of strings that keyTable.raw remembers, rawMixed that of keys
+// of several columns, and rawLongest their bytes; smallWords are the words that keyTable.small does, and smallAfter is the
 // number of lookups from which that pays. A key of longKey bytes is not copied.
 const (
 	rawLimit   = 4096
+	rawMixed   = 1024
 	rawLongest = 4 << 10
 	longKey    = 256 << 10
 	smallWords = 1 << 16
@@ -359,11 +360,11 @@ func (t *keyTable) insertMixed(cols []*vec.Vec, rows []uint16, ids []uint32, fre
 			fresh(i)
 		}
 		ids = append(ids, id)
-		if !short || len(t.rawIDs) == rawLimit {
+		if !short || len(t.rawIDs) == rawMixed {
 			continue
 		}
 		t.raw.insert(t.rawBuf)
-		if t.rawIDs = append(t.rawIDs, id); len(t.rawIDs) == rawLimit && t.rawHits < rawLimit { // most keys differ
+		if t.rawIDs = append(t.rawIDs, id); len(t.rawIDs) == rawMixed && t.rawHits < rawMixed { // most keys differ
 			t.rawEnc, t.rawBuf, t.raw, t.rawIDs = nil, nil, bytesTable{}, nil
 			return t.insert(cols, rows[r+1:], ids, fresh)
 		}
