@@ -28,10 +28,10 @@ type hashJoinOp struct {
 	oneKey               bool // all rows have the same key
 	keepNulls            bool // build rows with a NULL key are stored, too
 
-	// probeNode is that of probe. pick takes the stored keys; nil where the probe input
-	// has no use for it. picked: the input was given it.
+	// probeNode is that of probe, which is given picks of the stored keys. picked: it
+	// has them.
 	probeNode physical.Node
-	pick      *Pick
+	picks     []columnPick
 	picked    bool
 
 	built  bool
@@ -284,9 +284,7 @@ func (j *hashJoinOp) load(ctx context.Context) error {
 	if j.spill != nil {
 		return nil
 	}
-	if j.pickColumn() >= 0 {
-		j.pick = j.table.words.pick()
-	}
+	j.picks = j.keyPicks()
 	ok, err := j.acct.room(j.held() + j.chainSize())
 	switch {
 	case err != nil:
@@ -305,7 +303,7 @@ func (j *hashJoinOp) put(cols, keys []*vec.Vec, rows []uint16) {
 }
 
 func (j *hashJoinOp) held() int64 {
-	return j.store.size + j.table.size() + int64(cap(j.stored))*4 + j.pick.size()
+	return j.store.size + j.table.size() + int64(cap(j.stored))*4 + pickBytes(j.picks)
 }
 
 func (j *hashJoinOp) chainSize() int64 { return int64(j.store.n+int(j.table.n)) * 4 }
@@ -316,7 +314,7 @@ func (j *hashJoinOp) link() {
 
 // forget drops the stored rows.
 func (j *hashJoinOp) forget() {
-	j.store, j.chain, j.stored, j.pick = newRowStore(j.store.kinds), chain{}, nil, nil
+	j.store, j.chain, j.stored, j.picks = newRowStore(j.store.kinds), chain{}, nil, nil
 	j.table.reset()
 }
 

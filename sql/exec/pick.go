@@ -7,6 +7,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/physical"
 	"github.com/sqlots/sqlots/sql/types"
 	"github.com/sqlots/sqlots/sql/vec"
+	"github.com/sqlots/sqlots/value"
 )
 
 // A hash join knows which keys it has stored before it reads its other input. A scan of a
@@ -39,47 +40,76 @@ func (p *Pick) Take(v *vec.Vec, n int, out []uint16) []uint16 {
 	return out
 }
 
-func (p *Pick) size() int64 {
-	if p == nil {
-		return 0
+func pickBytes(list []columnPick) (sum int64) {
+	for _, c := range list {
+		sum += int64(len(c.pick.bits)) * 8
 	}
-	return int64(len(p.bits)) * 8
+	return sum
 }
 
-// pick takes the words of the table; nil where they are too far apart: a Pick has a
-// quarter of the table's bytes at most.
-func (t *wordTable) pick() *Pick {
+// pickBits is the most bits that a Pick has for each row that is stored: few bytes next to
+// those of the row.
+const pickBits = 64
+
+// newPick takes the words that each gives; nil where they are too far apart for so many
+// rows.
+func newPick(rows int, each func(fn func(w int64))) *Pick {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, s := range t.slots {
-		if s.id != 0 {
-			least, most = min(least, s.key), max(most, s.key)
-		}
-	}
+	each(func(w int64) { least, most = min(least, w), max(most, w) })
 	span := uint64(most) - uint64(least)
-	if t.n == 0 || span/bitsPerWord >= uint64(t.n) {
+	if least > most || span/pickBits >= uint64(rows) {
 		return nil
 	}
 	p := &Pick{least: least, bits: make([]uint64, span/64+1)}
-	for _, s := range t.slots {
-		if s.id != 0 {
-			at := uint64(s.key) - uint64(least)
-			p.bits[at>>6] |= 1 << (at & 63)
-		}
-	}
+	each(func(w int64) {
+		at := uint64(w) - uint64(least)
+		p.bits[at>>6] |= 1 << (at & 63)
+	})
 	return p
 }
 
-// pickColumn is the column of the probe input that is the key, where rows of other keys
-// than the stored ones are of no use and may be left out; -1 for none.
-func (j *hashJoinOp) pickColumn() int {
-	if j.oneKey || !j.table.word || len(j.probeKeys) != 1 || j.kind != physical.JoinInner && j.kind != physical.JoinSemi {
-		return -1
+// keyPicks are picks of the stored keys, by columns of the probe input: rows of other keys
+// are of no use. Each column of a key has one of its own.
+func (j *hashJoinOp) keyPicks() (list []columnPick) {
+	if j.oneKey || j.kind != physical.JoinInner && j.kind != physical.JoinSemi {
+		return nil
 	}
-	c, ok := j.probeKeys[0].(*expr.Col)
-	if !ok || c.Index < 0 || types.KindOf(c.T) != j.table.enc[0].kind || !picks(j.probeNode, c.Index) {
-		return -1
+	for k := range j.probeKeys {
+		of, ok := wordColumn(j.probeKeys[k], j.table.enc[k].kind)
+		if !ok || !picks(j.probeNode, of) {
+			continue
+		}
+		stored, ok := wordColumn(j.buildKeys[k], j.table.enc[k].kind)
+		if !ok {
+			continue
+		}
+		if p := newPick(j.store.n, func(fn func(w int64)) { j.store.words(stored, fn) }); p != nil {
+			list = append(list, columnPick{of, p})
+		}
 	}
-	return c.Index
+	return list
+}
+
+// wordColumn is the column that a key is, if it has words of a kind.
+func wordColumn(e expr.Expr, k value.Kind) (int, bool) {
+	c, ok := e.(*expr.Col)
+	if !ok || c.Index < 0 || types.KindOf(c.T) != k || vec.ClassOf(k) != vec.ClassWord {
+		return 0, false
+	}
+	return c.Index, true
+}
+
+// words calls fn with the words of a column that are not NULL.
+func (s *rowStore) words(col int, fn func(w int64)) {
+	for _, chunk := range s.chunks {
+		v := chunk.Cols[col]
+		nulls := v.Nulls.Any()
+		for i, w := range v.I64[:chunk.N] {
+			if !nulls || !v.Nulls.IsNull(i) {
+				fn(w)
+			}
+		}
+	}
 }
 
 // picks reports whether the operator of n leaves out rows by a column.
@@ -121,9 +151,7 @@ func (j *hashJoinOp) pickProbe() {
 		return
 	}
 	j.picked = true
-	if in, ok := j.probe.(Picker); ok && j.pick != nil {
-		in.Pick(j.pickColumn(), j.pick)
-	}
+	pickAll(j.probe, j.picks)
 }
 
 // Pick implements Picker.

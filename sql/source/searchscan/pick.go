@@ -2,6 +2,7 @@ package searchscan
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
@@ -11,12 +12,9 @@ import (
 
 // picks leave out documents by the values of columns, before others are read.
 type picks struct {
-	on   bool
 	list []columnPick
 	docs []uint32 // that are looked at
 	rows []uint16
-	// Of so many documents these were left.
-	tried, left int
 }
 
 // columnPick is a pick by a column.
@@ -24,12 +22,14 @@ type columnPick struct {
 	col  *searchColumn
 	pick *exec.Pick
 	v    *vec.Vec
+	// Of so many documents these were left.
+	tried, left int
 }
 
-// Picks that leave more than leastLeft in 8 of the first triedDocs documents cost more than
-// they spare. A batch of what they leave has at least fullBatch documents.
+// A pick that leaves more than mostLeft in 8 of triedDocs documents costs more than it
+// spares. A batch of what picks leave has at least fullBatch documents.
 const (
-	leastLeft = 6
+	mostLeft  = 6
 	triedDocs = 16 << 10
 	fullBatch = vec.MaxRows / 2
 )
@@ -43,8 +43,7 @@ func (o *searchOp) Pick(col int, p *exec.Pick) {
 	if c.absent || c.inKey || !c.Word || c.Geo || vec.ClassOf(c.Kind) != vec.ClassWord {
 		return
 	}
-	o.picks.on = true
-	o.picks.list = append(o.picks.list, columnPick{c, p, vec.New(c.Kind)})
+	o.picks.list = append(o.picks.list, columnPick{col: c, pick: p, v: vec.New(c.Kind)})
 }
 
 // picked makes a batch of the documents from o.from on that the picks leave. It is nil
@@ -52,7 +51,7 @@ func (o *searchOp) Pick(col int, p *exec.Pick) {
 func (o *searchOp) picked(ctx context.Context, h *query.Hits) (*vec.Batch, error) {
 	p, most := &o.picks, o.batchDocs()
 	o.docs = o.docs[:0]
-	for end := uint32(len(h.Set)) << 6; o.from < end && len(o.docs) < min(most, fullBatch); {
+	for end := uint32(len(h.Set)) << 6; o.from < end && len(o.docs) < min(most, fullBatch) && len(p.list) > 0; {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -60,13 +59,7 @@ func (o *searchOp) picked(ctx context.Context, h *query.Hits) (*vec.Batch, error
 			return nil, err
 		}
 		o.docs = append(o.docs, p.docs...)
-		if p.tried >= triedDocs {
-			p.on = p.left*8 <= p.tried*leastLeft
-			p.tried, p.left = 0, 0
-			if !p.on {
-				break
-			}
-		}
+		p.list = slices.DeleteFunc(p.list, func(c columnPick) bool { return c.tried >= triedDocs && c.left*8 > c.tried*mostLeft })
 	}
 	if len(o.docs) == 0 {
 		return nil, nil
@@ -90,7 +83,7 @@ func (o *searchOp) picked(ctx context.Context, h *query.Hits) (*vec.Batch, error
 }
 
 // next sets docs to those that are left of the next documents of h.
-func (p *picks) next(h *query.Hits, from *uint32) (err error) {
+func (p *picks) next(h *query.Hits, from *uint32) error {
 	if n := h.Run(*from, fullBatch); n >= leastRun {
 		first := &p.list[0]
 		first.v.Init(first.col.Kind, n)
@@ -103,15 +96,11 @@ func (p *picks) next(h *query.Hits, from *uint32) (err error) {
 			p.docs = append(p.docs, *from+uint32(r))
 		}
 		*from += uint32(n)
-		p.tried += n
-		err = p.leave(h.Seg, p.list[1:])
-	} else {
-		p.docs, *from = h.Docs(*from, fullBatch, p.docs[:0])
-		p.tried += len(p.docs)
-		err = p.leave(h.Seg, p.list)
+		first.tried, first.left = first.tried+n, first.left+len(p.docs)
+		return p.leave(h.Seg, p.list[1:])
 	}
-	p.left += len(p.docs)
-	return err
+	p.docs, *from = h.Docs(*from, fullBatch, p.docs[:0])
+	return p.leave(h.Seg, p.list)
 }
 
 // leave leaves those of docs that some picks take.
@@ -126,6 +115,7 @@ func (p *picks) leave(s *seg.Segment, list []columnPick) error {
 			return err
 		}
 		p.rows = c.pick.Take(c.v, len(p.docs), p.rows[:0])
+		c.tried, c.left = c.tried+len(p.docs), c.left+len(p.rows)
 		for n, r := range p.rows {
 			p.docs[n] = p.docs[r]
 		}

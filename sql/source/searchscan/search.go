@@ -415,7 +415,7 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
-		if o.picks.on {
+		if len(o.picks.list) > 0 {
 			if b, err := o.picked(ctx, h); b != nil || err != nil {
 				return b, err
 			}
