@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -21,16 +22,27 @@ type Picker interface {
 	Pick(col int, p *Pick)
 }
 
-// Pick takes some of the words of a column. It does not change, and may be used by
-// several goroutines.
+// Pick takes words of a column, and possibly a few others. It does not change, and may be
+// used by several goroutines.
 type Pick struct {
-	least int64
+	// bits have one for each word from least on, or, where shift is not 0, one for several
+	// by their hash.
 	bits  []uint64
+	least int64
+	shift uint
 }
 
 // Take appends to out the rows below n whose word is taken. NULL is not.
 func (p *Pick) Take(v *vec.Vec, n int, out []uint16) []uint16 {
 	words, nulls := v.I64[:n], v.Nulls.Any()
+	if p.shift != 0 {
+		for i, w := range words {
+			if at := hashWord(w) >> p.shift; p.bits[at>>6]>>(at&63)&1 != 0 && !(nulls && v.Nulls.IsNull(i)) {
+				out = append(out, uint16(i))
+			}
+		}
+		return out
+	}
 	least, end := uint64(p.least), uint64(len(p.bits))<<6
 	for i, w := range words {
 		if at := uint64(w) - least; at < end && p.bits[at>>6]>>(at&63)&1 != 0 && !(nulls && v.Nulls.IsNull(i)) {
@@ -47,26 +59,33 @@ func pickBytes(list []columnPick) (sum int64) {
 	return sum
 }
 
-// pickBits is the most bits that a Pick has for each row that is stored: few bytes next to
-// those of the row.
-const pickBits = 64
+// A Pick has at most pickBits for each row that is stored, few bytes next to those of the
+// row, or pickLeast. Of words that are too far apart for that it has hashBits for each.
+const (
+	pickBits  = 64
+	pickLeast = 1 << 20
+	hashBits  = 16
+)
 
-// newPick takes the words that each gives; nil where they are too far apart for so many
-// rows.
+// newPick takes the words that each gives, of so many rows; nil without any.
 func newPick(rows int, each func(fn func(w int64))) *Pick {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	each(func(w int64) { least, most = min(least, w), max(most, w) })
-	span := uint64(most) - uint64(least)
-	if least > most || span/pickBits >= uint64(rows) {
+	if least > most {
 		return nil
 	}
-	p := &Pick{least: least, bits: make([]uint64, span/64+1)}
-	each(func(w int64) {
-		at := uint64(w) - uint64(least)
-		p.bits[at>>6] |= 1 << (at & 63)
-	})
+	if span := uint64(most) - uint64(least); span < max(uint64(rows)*pickBits, pickLeast) {
+		p := &Pick{least: least, bits: make([]uint64, span/64+1)}
+		each(func(w int64) { setBit(p.bits, uint64(w)-uint64(least)) })
+		return p
+	}
+	log := max(bits.Len(uint(rows*hashBits)), 6)
+	p := &Pick{shift: uint(64 - log), bits: make([]uint64, 1<<(log-6))}
+	each(func(w int64) { setBit(p.bits, hashWord(w)>>p.shift) })
 	return p
 }
+
+func setBit(set []uint64, at uint64) { set[at>>6] |= 1 << (at & 63) }
 
 // keyPicks are picks of the stored keys, by columns of the probe input: rows of other keys
 // are of no use. Each column of a key has one of its own.
