@@ -35,9 +35,28 @@ type likePart struct {
 	// length of the longest shorter prefix that it ends with. nil for parts that
 	// have a _, which equals characters that are not equal to one another.
 	fail []int32
-	// lead are the bytes with which a character may begin that equals the first; nil
-	// where the bytes of a character cannot be told apart from others.
-	lead *[256]bool
+	// lead says of each byte whether a character that equals the first may begin with
+	// it, and whether one that equals the second may; nil where the bytes of a character
+	// cannot be told apart from others.
+	lead *[256]leadBits
+}
+
+type leadBits uint8
+
+const (
+	leadFirst leadBits = 1 << iota
+	leadSecond
+)
+
+// skip is how many of the first most bytes of s no match begins at.
+func (p *likePart) skip(s []byte, most int) int {
+	lead := p.lead
+	for n, b := range s[:min(len(s), most)] {
+		if lead[b]&leadFirst != 0 && (b >= 0x80 || n+1 == len(s) || lead[s[n+1]]&leadSecond != 0) {
+			return n
+		}
+	}
+	return min(len(s), most)
 }
 
 // NewLike compiles a LIKE pattern. Characters match when they are equal in the
@@ -65,13 +84,21 @@ func (c *Collation) NewLike(pattern []byte, escape rune) Like {
 }
 
 // leads is likePart.lead.
-func (c *Collation) leads(tokens []likeToken) *[256]bool {
+func (c *Collation) leads(tokens []likeToken) *[256]leadBits {
 	if !c.utf8 && c.cs.MaxWidth() > 1 || len(tokens) == 0 || tokens[0].kind != tokenChar {
 		return nil
 	}
-	var out [256]bool
+	begins := func(t int, b byte) bool {
+		return t >= len(tokens) || tokens[t].kind != tokenChar || b >= 0x80 && c.utf8 || c.equalChar(&tokens[t], []byte{b})
+	}
+	var out [256]leadBits
 	for b := range out {
-		out[b] = b >= 0x80 && c.utf8 || c.equalChar(&tokens[0], []byte{byte(b)})
+		if begins(0, byte(b)) {
+			out[b] |= leadFirst
+		}
+		if begins(1, byte(b)) {
+			out[b] |= leadSecond
+		}
 	}
 	return &out
 }
@@ -258,10 +285,7 @@ func (m *likeMatch) find(part *likePart, s []byte, atEnd bool) (rest []byte, ok 
 	k := int32(0)
 	for len(s) > 0 && m.step() {
 		if k == 0 && part.lead != nil {
-			n := 0
-			for n < min(len(s), likeStep/2) && !part.lead[s[n]] {
-				n++
-			}
+			n := part.skip(s, likeStep/2)
 			if s = s[n:]; n > 0 {
 				m.compared += n
 				if m.compared >= likeStep {

@@ -54,3 +54,17 @@ func TestLikeLeads(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkLike looks for words in a comment that has their first letters.
+func BenchmarkLike(b *testing.B) {
+	c, _ := ByName("utf8mb4_0900_ai_ci")
+	text := []byte("blithely silent deposits sleep slyly across the sp")
+	for _, p := range []string{"%special%requests%", "%requests%", "%ss%"} {
+		l := c.NewLike([]byte(p), '\\')
+		b.Run(p, func(b *testing.B) {
+			for range b.N {
+				l.Match(text)
+			}
+		})
+	}
+}

@@ -1,5 +1,7 @@
 package value
 
+import "math/bits"
+
 // What kernels use for coefficients of 64 bits, without copies of decimals.
 
 // SetProduct makes d the product of x and y, if both have coefficients of 64 bits and
@@ -58,4 +60,63 @@ func (d *Decimal) SetSum(x, y *Decimal, minus bool) bool {
 		d.wide = nil
 	}
 	return true
+}
+
+// Products sets out to the products of x and y as long as SetProduct makes them and they
+// have the scale; it returns how many it has set.
+func Products(out, x, y []Decimal, scale int) int {
+	x, y = x[:len(out)], y[:len(out)]
+	for i := range out {
+		a, b := &x[i], &y[i]
+		if !a.isSmall() || !b.isSmall() || int(a.scale)+int(b.scale) != scale || scale > MaxDecimalScale {
+			return i
+		}
+		d := &out[i]
+		d.hi, d.lo = mulSmall(a.lo, b.lo)
+		d.scale = uint8(scale)
+		if d.wide != nil {
+			d.wide = nil
+		}
+	}
+	return len(out)
+}
+
+// Sums is Products for sums, with minus for differences. One of x and y has the scale.
+func Sums(out, x, y []Decimal, minus bool, scale int) int {
+	x, y = x[:len(out)], y[:len(out)]
+	for i := range out {
+		a, b := &x[i], &y[i]
+		ah, al, okA := a.smallAt(scale)
+		bh, bl, okB := b.smallAt(scale)
+		if !okA || !okB || int(a.scale) != scale && int(b.scale) != scale {
+			return i
+		}
+		if minus {
+			bh, bl = -bh, -bl
+			if bl != 0 {
+				bh--
+			}
+		}
+		lo, carry := bits.Add64(al, bl, 0)
+		d := &out[i]
+		d.hi, d.lo, d.scale = ah+bh+int64(carry), lo, uint8(scale)
+		if d.wide != nil {
+			d.wide = nil
+		}
+	}
+	return len(out)
+}
+
+// smallAt is the coefficient of d at a scale that is not below its own: ok is false where
+// it has not 64 bits, or the scales differ much.
+func (d *Decimal) smallAt(scale int) (hi int64, lo uint64, ok bool) {
+	by := uint(scale - int(d.scale))
+	if by > smallPow10 || !d.isSmall() {
+		return 0, 0, false
+	}
+	if by == 0 {
+		return d.hi, d.lo, true
+	}
+	hi, lo = mulSmall(d.lo, pow10[by].lo)
+	return hi, lo, true
 }

@@ -73,6 +73,7 @@ func TestDecimalAgainstBig(t *testing.T) {
 				t.Fatalf("%s and %s: %v is set, want %v", a, b, s, want)
 			}
 		}
+		compareSums(t, a, b)
 		p := new(big.Rat).Mul(x, y)
 		m := a.Mul(b)
 		if s := randDecimal(r, 40); s.SetProduct(&a, &b) && s != m {
@@ -281,6 +282,29 @@ func TestInGroups(t *testing.T) {
 			back, ok := JSONScalar(doc)
 			if !ok || back.Decimal().Cmp(d.InGroups()) != 0 {
 				t.Errorf("%s as JSON is %v", d, back)
+			}
+		}
+	}
+}
+
+// compareSums compares what kernels set to the sum, the difference and the product.
+func compareSums(t *testing.T, a, b Decimal) {
+	t.Helper()
+	x, y := []Decimal{a}, []Decimal{b}
+	for i, want := range []Decimal{a.Add(b), a.Sub(b), a.Mul(b)} {
+		for _, scale := range []int{want.Scale(), want.Scale() + 1, max(want.Scale()-1, 0)} {
+			got := []Decimal{{wide: big.NewInt(1)}}
+			n := 0
+			if i < 2 {
+				n = Sums(got, x, y, i == 1, scale)
+			} else {
+				n = Products(got, x, y, scale)
+			}
+			if n == 1 && (got[0] != want || want.Scale() != scale) {
+				t.Fatalf("%s and %s: %v is set, want %v", a, b, got[0], want)
+			}
+			if small := a.isSmall() && b.isSmall() && a.Scale() < 10 && b.Scale() < 10; n == 0 && small && scale == want.Scale() {
+				t.Fatalf("%s and %s: nothing is set", a, b)
 			}
 		}
 	}

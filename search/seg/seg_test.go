@@ -277,6 +277,9 @@ func must[T any](v T, err error) T {
 
 func compareValues(t *testing.T, g *Segment, list []row) {
 	t.Helper()
+	for _, f := range []FieldID{fKey, fColl, fPlain, fPlainColl} {
+		compareCopies(t, must(g.Keys(f)), list)
+	}
 	br := must(g.Bytes(fBytes)).Reader()
 	for _, x := range list {
 		for _, f := range []FieldID{fInt, fUnsorted, fChild} {
@@ -319,6 +322,22 @@ func compareValues(t *testing.T, g *Segment, list []row) {
 		v, ok, err := br.Get(x.num)
 		if err != nil || ok != (x.d.bytes != nil) || !bytes.Equal(v, x.d.bytes) {
 			t.Fatalf("bytes of %d: %d bytes %v %v, want %d", x.num, len(v), ok, err, len(x.d.bytes))
+		}
+	}
+}
+
+// compareCopies compares copies of the values of documents with the values.
+func compareCopies(t *testing.T, k *Keys, list []row) {
+	t.Helper()
+	docs, ords, out := make([]uint32, len(list)), make([]uint32, len(list)), make([][]byte, len(list))
+	for i, x := range list {
+		docs[i] = x.num
+	}
+	k.Gather(docs, ords)
+	k.CopyValues(ords, func(n int) []byte { return make([]byte, n) }, out)
+	for i, o := range ords {
+		if (o == NoOrdinal) != (out[i] == nil) || o != NoOrdinal && !bytes.Equal(k.Value(o), out[i]) {
+			t.Fatalf("a copy of ordinal %d is %q", o, out[i])
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (b *builder) limitOp(x *physical.Limit) (Operator, error) {
 // input builds the input of an operator that reads all of it and does not
 // care for its order: a pipeline over a large scan runs in parallel.
 func (b *builder) input(n physical.Node) (Operator, error) {
-	if b.part == nil && !b.env.inline && b.parallelism() > 1 && exchangePays(n) {
+	if b.part == nil && !b.env.inline && b.parallelism() > 1 && b.exchangePays(n) {
 		return newExchange(b, n), nil
 	}
 	return b.build(n)

@@ -65,10 +65,12 @@ type Env struct {
 	// MaxRecursion is cte_max_recursion_depth; nil is the default.
 	MaxRecursion *uint64
 
-	ctes     map[*physical.CTE]*cteRun
-	stopped  atomic.Pointer[error] // of stop
-	warnings atomic.Int64
-	wrapped  bool
+	ctes map[*physical.CTE]*cteRun
+	// subqueries are those of the plan; nil without any.
+	subqueries *subqueries
+	stopped    atomic.Pointer[error] // of stop
+	warnings   atomic.Int64
+	wrapped    bool
 	// inline forbids goroutines that read while rows are written.
 	inline bool
 }
@@ -111,7 +113,8 @@ func (env *Env) begin(ctx context.Context, plan *physical.Plan, extra []expr.Exp
 		env.ctes = newCTERuns(ctx, env, plan.CTEs)
 	}
 	if len(plan.Subplans) > 0 {
-		env.Ctx.Subqueries = newSubqueries(ctx, env, plan, extra).rows
+		env.subqueries = newSubqueries(ctx, env, plan, extra)
+		env.Ctx.Subqueries = env.subqueries.rows
 	}
 }
 

@@ -37,9 +37,13 @@ func pipelineScan(n physical.Node) physical.TableNode {
 
 // exchangePays reports a pipeline that reads much. What joins make of it must not be so
 // many rows that copying them costs as much.
-func exchangePays(n physical.Node) bool {
+func (b *builder) exchangePays(n physical.Node) bool {
+	if pipelineScan(n) == nil {
+		return false
+	}
 	est := n.Est()
-	return est.Cost >= exchangeCost && pipelineScan(n) != nil && (!hasJoin(n) || est.Rows*perRowCost <= est.Cost)
+	whole := max(est.Cost, b.env.work(n))
+	return whole >= exchangeCost && (!hasJoin(n) || est.Rows*perRowCost <= whole)
 }
 
 // hasJoin reports joins in a pipeline.
@@ -114,6 +118,7 @@ type exchange struct {
 	node  physical.Node
 	scan  physical.TableNode
 	kinds []value.Kind
+	picks []columnPick
 
 	serial Operator // when the source does not cut the scan
 	joins  *sharedJoins
@@ -162,20 +167,24 @@ func (e *exchange) Next(ctx context.Context) (*vec.Batch, error) {
 }
 
 func (e *exchange) open(ctx context.Context) error {
-	parts, err := e.b.env.Source.Partitions(ctx, e.b.ec, e.scan, e.b.env.parallelism())
+	parts, err := e.b.env.Source.Partitions(ctx, e.b.ec, e.scan, e.b.env.parallelism(), e.b.env.rowWork(e.node))
 	if err != nil {
 		return err
 	}
 	e.parts = parts
 	if len(parts) == 0 {
-		e.serial, err = e.b.build(e.node)
+		if e.serial, err = e.b.build(e.node); err == nil {
+			pickAll(e.serial, e.picks)
+		}
 		return err
 	}
 	if e.joins, err = e.b.shareJoins(ctx, e.node); err != nil {
 		return err
 	}
 	if !e.joins.parallel {
-		e.serial, err = e.joins.b.build(e.node)
+		if e.serial, err = e.joins.b.build(e.node); err == nil {
+			pickAll(e.serial, e.picks)
+		}
 		return err
 	}
 	e.full = make(chan *vec.Batch, 2*len(parts))
@@ -205,6 +214,7 @@ func (e *exchange) produce(ctx context.Context, b *builder) error {
 		return err
 	}
 	defer op.Close()
+	pickAll(op, e.picks)
 	return drain(ctx, op, func(in *vec.Batch) error {
 		var out *vec.Batch
 		select {

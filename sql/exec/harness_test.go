@@ -63,7 +63,7 @@ func (s *memSource) Scan(_ context.Context, ec *expr.Ctx, t physical.TableNode, 
 	return &memScan{s: s, ec: ec, n: n, rows: rows, rng: rand.New(rand.NewPCG(1, uint64(len(rows))))}, nil
 }
 
-func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, t physical.TableNode, max int) ([]Partition, error) {
+func (s *memSource) Partitions(_ context.Context, _ *expr.Ctx, t physical.TableNode, max int, _ float64) ([]Partition, error) {
 	n := t.Leaf()
 	rows := len(s.tables[n.Table].rows)
 	parts := min(s.parts, max)

@@ -159,7 +159,7 @@ func (h *hashAggregateOp) load(ctx context.Context) error {
 	}
 	n := min(h.node.Parallel, h.b.env.parallelism())
 	var err error
-	if h.cut, err = h.b.env.Source.Partitions(ctx, ec, pipelineScan(h.node.Input), n); err != nil {
+	if h.cut, err = h.b.env.Source.Partitions(ctx, ec, pipelineScan(h.node.Input), n, h.b.env.rowWork(h.node.Input)); err != nil {
 		return err
 	}
 	b := h.b

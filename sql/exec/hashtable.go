@@ -201,6 +201,11 @@ type keyTable struct {
 	// cheaper than by their weights. Equal bytes are equal strings.
 	raw    bytesTable
 	rawIDs []uint32
+	// rawEnc encodes keys of several columns, one of them a text, by their own bytes, for
+	// raw; nil for other keys. rawBuf is such a key, rawHits are those that raw had.
+	rawEnc  keyEncoder
+	rawBuf  []byte
+	rawHits int
 	// small has the ids, plus 1, of words below smallWords that were met: group
 	// numbers and the like are found without hashing.
 	small   []uint32
@@ -209,11 +214,12 @@ type keyTable struct {
 	fixed bool
 }
 
-// rawLimit bounds the number of strings that keyTable.raw remembers, and rawLongest
-// their bytes; smallWords are the words that keyTable.small does, and smallAfter is the
+// rawLimit bounds the number of strings that keyTable.raw remembers, rawMixed that of keys
+// of several columns, and rawLongest their bytes; smallWords are the words that keyTable.small does, and smallAfter is the
 // number of lookups from which that pays. A key of longKey bytes is not copied.
 const (
 	rawLimit   = 4096
+	rawMixed   = 1024
 	rawLongest = 4 << 10
 	longKey    = 256 << 10
 	smallWords = 1 << 16
@@ -222,15 +228,17 @@ const (
 
 func (env *Env) newKeyTable(ts []schema.Type) keyTable {
 	t := keyTable{enc: env.newKeyEncoder(ts), null: none}
-	t.word = t.enc.isWord()
+	t.word, t.rawEnc = t.enc.isWord(), t.enc.raw()
 	return t
 }
 
 // reset makes t a new table of the same keys.
-func (t *keyTable) reset() { *t = keyTable{enc: t.enc, word: t.word, null: none} }
+func (t *keyTable) reset() {
+	*t = keyTable{enc: t.enc, word: t.word, rawEnc: t.enc.raw(), null: none}
+}
 
 func (t *keyTable) size() int64 {
-	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4 + int64(cap(t.buf))
+	return t.words.size() + t.bytes.size() + t.raw.size() + int64(len(t.small))*4 + int64(cap(t.buf)+cap(t.rawBuf))
 }
 
 // insert appends the ids of the rows to ids and calls fresh for each new one.
@@ -241,6 +249,8 @@ func (t *keyTable) insert(cols []*vec.Vec, rows []uint16, ids []uint32, fresh fu
 		return t.insertWords(cols[0], rows, ids, fresh)
 	case len(t.enc) == 1 && t.enc[0].coll != nil:
 		return t.insertText(cols, rows, ids, fresh)
+	case t.rawEnc != nil:
+		return t.insertMixed(cols, rows, ids, fresh)
 	}
 	for _, i := range rows {
 		t.buf = t.enc.append(t.buf[:0], cols, int(i))
@@ -331,6 +341,37 @@ func (t *keyTable) insertText(cols []*vec.Vec, rows []uint16, ids []uint32, fres
 	return ids
 }
 
+// insertMixed inserts keys of several columns that have a text.
+func (t *keyTable) insertMixed(cols []*vec.Vec, rows []uint16, ids []uint32, fresh func(i uint16)) []uint32 {
+	for r, i := range rows {
+		t.rawBuf = t.rawEnc.append(t.rawBuf[:0], cols, int(i))
+		short := len(t.rawBuf) <= rawLongest
+		if short {
+			if at := t.raw.find(t.rawBuf); at != none {
+				t.rawHits++
+				ids = append(ids, t.rawIDs[at])
+				continue
+			}
+		}
+		t.buf = t.enc.append(t.buf[:0], cols, int(i))
+		id, isNew := t.insertKey()
+		if isNew {
+			t.n++
+			fresh(i)
+		}
+		ids = append(ids, id)
+		if !short || len(t.rawIDs) == rawMixed {
+			continue
+		}
+		t.raw.insert(t.rawBuf)
+		if t.rawIDs = append(t.rawIDs, id); len(t.rawIDs) == rawMixed && t.rawHits < rawMixed { // most keys differ
+			t.rawEnc, t.rawBuf, t.raw, t.rawIDs = nil, nil, bytesTable{}, nil
+			return t.insert(cols, rows[r+1:], ids, fresh)
+		}
+	}
+	return ids
+}
+
 // fix ends the insertion of keys: small has all words below smallWords, and readers do
 // not change what they share.
 func (t *keyTable) fix() {
@@ -356,7 +397,7 @@ func (t *keyTable) loosen() { t.fixed, t.small = false, nil }
 // reader is a table that finds the keys of t, which is fixed, in another goroutine.
 func (t *keyTable) reader() keyTable {
 	r := *t
-	r.buf = nil
+	r.buf, r.rawBuf = nil, nil
 	return r
 }
 

@@ -28,6 +28,12 @@ type hashJoinOp struct {
 	oneKey               bool // all rows have the same key
 	keepNulls            bool // build rows with a NULL key are stored, too
 
+	// probeNode is that of probe, which is given picks of the stored keys. picked: it
+	// has them.
+	probeNode physical.Node
+	picks     []columnPick
+	picked    bool
+
 	built  bool
 	store  rowStore
 	table  keyTable
@@ -113,6 +119,7 @@ func (b *builder) newJoin(x *physical.HashJoin, node physical.Node) (*hashJoinOp
 		j.probeKeys, j.buildKeys = x.RightKeys, x.LeftKeys
 	}
 	probe, build := sides(x)
+	j.probeNode = probe
 	j.store = newRowStore(kindsOf(build.Columns()))
 	j.pairs = newPairs(b.ec, x.Kind, x.Filter, b.env.batchSize(), kindsOf(probe.Columns()), &j.store, x.BuildLeft)
 	j.sp.attach(&j.acct, j.relieve)
@@ -144,6 +151,7 @@ func (j *hashJoinOp) Next(ctx context.Context) (*vec.Batch, error) {
 			}
 			j.acct.kept(j.acct.held)
 		}
+		j.pickProbe()
 		b, err := j.probe.Next(ctx)
 		if err != nil {
 			return nil, err
@@ -276,6 +284,7 @@ func (j *hashJoinOp) load(ctx context.Context) error {
 	if j.spill != nil {
 		return nil
 	}
+	j.picks = j.keyPicks()
 	ok, err := j.acct.room(j.held() + j.chainSize())
 	switch {
 	case err != nil:
@@ -294,7 +303,7 @@ func (j *hashJoinOp) put(cols, keys []*vec.Vec, rows []uint16) {
 }
 
 func (j *hashJoinOp) held() int64 {
-	return j.store.size + j.table.size() + int64(cap(j.stored))*4
+	return j.store.size + j.table.size() + int64(cap(j.stored))*4 + pickBytes(j.picks)
 }
 
 func (j *hashJoinOp) chainSize() int64 { return int64(j.store.n+int(j.table.n)) * 4 }
@@ -305,7 +314,7 @@ func (j *hashJoinOp) link() {
 
 // forget drops the stored rows.
 func (j *hashJoinOp) forget() {
-	j.store, j.chain, j.stored = newRowStore(j.store.kinds), chain{}, nil
+	j.store, j.chain, j.stored, j.picks = newRowStore(j.store.kinds), chain{}, nil, nil
 	j.table.reset()
 }
 

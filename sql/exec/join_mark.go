@@ -106,6 +106,7 @@ func (m *markJoinOp) probeNext(ctx context.Context) error {
 		}
 		j.acct.kept(j.acct.held)
 	}
+	j.pickProbe()
 	b, err := j.probe.Next(ctx)
 	switch {
 	case err != nil:

@@ -146,6 +146,7 @@ func (b *builder) sharedJoin(x *physical.HashJoin, node physical.Node, j *hashJo
 	}
 	w.acct = account{t: b.env.Memory} // the rows are accounted for by j
 	w.store, w.table, w.chain, w.built = j.store, j.table.reader(), chain{heads: j.chain.heads, links: j.chain.links}, true
+	w.picks = j.picks
 	if w.probe, err = b.build(n); err != nil {
 		return nil, err
 	}

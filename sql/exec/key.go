@@ -54,6 +54,25 @@ func (env *Env) newKeyEncoder(ts []schema.Type) keyEncoder {
 // isWord reports a key of one 64-bit word.
 func (e keyEncoder) isWord() bool { return len(e) == 1 && vec.ClassOf(e[0].kind) == vec.ClassWord }
 
+// raw is an encoder under which equal keys are equal under e, but not the other way
+// round, that spares computing weights; nil where it would spare none.
+func (e keyEncoder) raw() keyEncoder {
+	out, spares := make(keyEncoder, len(e)), false
+	for i := range e {
+		if e[i].kind == value.KindJSON {
+			return nil
+		}
+		spares = spares || e[i].coll != nil
+		if out[i] = e[i]; e[i].kind == value.KindBytes {
+			out[i].coll = nil
+		}
+	}
+	if !spares || len(e) < 2 {
+		return nil
+	}
+	return out
+}
+
 // append appends the key of row i.
 func (e keyEncoder) append(dst []byte, cols []*vec.Vec, i int) []byte {
 	for p := range e {

@@ -19,6 +19,8 @@ type scanOp struct {
 	part Partition
 	in   Operator
 	done bool
+	// picks are given to in when it is opened.
+	picks []columnPick
 }
 
 func (s *scanOp) Next(ctx context.Context) (*vec.Batch, error) {
@@ -40,6 +42,7 @@ func (s *scanOp) open(ctx context.Context) error {
 		return err
 	}
 	s.in = in
+	pickAll(in, s.picks)
 	return nil
 }
 

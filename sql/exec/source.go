@@ -29,9 +29,10 @@ type Source interface {
 	// ec belongs to the operator's goroutine.
 	Scan(ctx context.Context, ec *expr.Ctx, n physical.TableNode, part Partition) (Operator, error)
 	// Partitions cuts n into at most max parts that can be scanned at the same
-	// time, one at least; nil when that is not worth while. The caller closes all,
-	// after the operators that read them.
-	Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, max int) ([]Partition, error)
+	// time, one at least; nil when that is not worth while. rowWork is about what is
+	// done with each row, in nanoseconds. The caller closes all, after the operators
+	// that read them.
+	Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, max int, rowWork float64) ([]Partition, error)
 	// Lookup opens the inner side of a LookupJoin with nkeys key columns.
 	Lookup(ctx context.Context, ec *expr.Ctx, n physical.TableNode, nkeys int) (Lookup, error)
 	// Virtual opens a virtual table.

@@ -164,9 +164,23 @@ func floatKernel(op Op, out, a, b []float64) bool {
 }
 
 func decimalKernel(f *Func, in *vec.Batch, out, a, b *vec.Vec) error {
+	op, from := f.Op, 0
+	if !in.HasSel && !out.Nulls.Any() {
+		x, y := a.Dec[:in.N], b.Dec[:in.N]
+		if op == OpTimes {
+			from = value.Products(out.Dec[:in.N], x, y, f.T.Scale)
+		} else {
+			from = value.Sums(out.Dec[:in.N], x, y, op == OpMinus, f.T.Scale)
+		}
+		if from == in.N {
+			return nil
+		}
+	}
 	var first error
-	op := f.Op
 	eachRow(in, &out.Nulls, func(i int) {
+		if i < from {
+			return
+		}
 		small := false
 		if op == OpTimes {
 			small = out.Dec[i].SetProduct(&a.Dec[i], &b.Dec[i])

@@ -89,10 +89,13 @@ func (c *Ctx) like(l collate.Like, s []byte, err *error) bool {
 	if *err != nil {
 		return false
 	}
-	ok, failed := l.MatchUntil(s, func(compared int) error { return c.Work(workOfChar * compared) })
+	ok, failed := l.MatchUntil(s, c.comparedChars)
 	*err = failed
 	return ok
 }
+
+// comparedChars is the stop of a match.
+func (c *Ctx) comparedChars(n int) error { return c.Work(workOfChar * n) }
 
 // bytesOfLike is what compiling takes for each byte of a pattern, at most.
 const bytesOfLike = 200
@@ -150,7 +153,14 @@ func vecLike(c *Ctx, f *Func, in *vec.Batch) (*vec.Vec, error) {
 	}
 	out := c.getVec(value.KindInt, in.N)
 	out.Nulls.CopyFrom(&v.Nulls)
-	eachRow(in, &v.Nulls, func(i int) { out.I64[i] = int64(b2i(c.like(m.match, v.Bytes[i], &err))) })
+	stop := c.comparedChars // once: it is allocated
+	eachRow(in, &v.Nulls, func(i int) {
+		if err == nil {
+			var ok bool
+			ok, err = m.match.MatchUntil(v.Bytes[i], stop)
+			out.I64[i] = int64(b2i(ok))
+		}
+	})
 	return out, err
 }
 

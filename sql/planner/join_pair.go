@@ -347,10 +347,32 @@ func (p *planner) hashCost(j *pair) float64 {
 	if k := types.KindOf(j.equi[0].left.Type()); len(j.equi) == 1 && k != value.KindNull && vec.ClassOf(k) == vec.ClassWord {
 		row = cost.ProbeWord
 	}
+	share := 1.0
 	if p.opts.Parallelism > 1 && probe.probed() > parallelRows && !j.marks() && isPipeline(probe.node) { // as a scan, see access
-		row *= 1.2 / math.Min(float64(p.opts.Parallelism), 4)
+		share = 1.2 / math.Min(float64(p.opts.Parallelism), 4)
 	}
-	return j.left.cost + j.right.cost + build.rows*cost.BuildRow + probe.rows*row + j.rows*cost.ProjectRow
+	return j.left.cost + j.right.cost + build.rows*cost.BuildRow + probe.rows*row*share - j.picked(probe)*share + j.rows*cost.ProjectRow
+}
+
+// picked is what a scan of a columnar index spares that leaves out rows whose key is not
+// stored: reading their other columns, and the probe.
+func (j *pair) picked(probe *rel) float64 {
+	s, ok := probe.node.(*physical.Scan)
+	if !ok || len(j.equi) != 1 || len(s.Filter) > 0 || s.Search() == nil || !s.Search().Covering {
+		return 0
+	}
+	if j.kind != logical.JoinInner && j.kind != logical.JoinSemi && !j.marks() {
+		return 0
+	}
+	e := j.equi[0]
+	for _, x := range []expr.Expr{e.left, e.right} {
+		if _, ok := x.(*expr.Col); !ok || vec.ClassOf(types.KindOf(x.Type())) != vec.ClassWord {
+			return 0
+		}
+	}
+	row := cost.ProbeWord + float64(len(s.Read)-1)*cost.SearchWord - cost.SearchPick
+	gone := 1 - math.Min(j.rows/math.Max(probe.rows, 1), 1)
+	return probe.rows * gone * row
 }
 
 func (p *planner) hashJoin(j *pair, c float64) (rel, error) {

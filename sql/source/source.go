@@ -162,7 +162,7 @@ func (s *Source) open(ctx context.Context, ec *expr.Ctx, k *decode.Table, n phys
 }
 
 // Partitions implements exec.Source.
-func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, parts int) ([]exec.Partition, error) {
+func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableNode, parts int, rowWork float64) ([]exec.Partition, error) {
 	leaf := n.Leaf()
 	if leaf.Search() == nil {
 		return s.read.Partitions(ctx, ec, n, parts)
@@ -171,7 +171,7 @@ func (s *Source) Partitions(ctx context.Context, ec *expr.Ctx, n physical.TableN
 	if err != nil {
 		return nil, err
 	}
-	return s.search.Partitions(ctx, ec, k, leaf, parts, s.state.Reader)
+	return s.search.Partitions(ctx, ec, k, leaf, searchscan.Cut{Parts: parts, RowWork: rowWork}, s.state.Reader)
 }
 
 // Lookup implements exec.Source.

@@ -784,7 +784,7 @@ func TestPartitions(t *testing.T) {
 	ec := ectx(time.UTC)
 	for _, x := range []*schema.Index{nil, &tab.Indexes[0]} {
 		n := &testScan{TableRead: physical.TableRead{Table: tab, Read: []int{0, 1}, Lock: physical.Lock{None: true}}, Index: x}
-		parts, err := s.Partitions(ctx, ec, n.node(), 4)
+		parts, err := s.Partitions(ctx, ec, n.node(), 4, 0)
 		if err != nil || len(parts) < 2 {
 			t.Fatal(len(parts), err)
 		}

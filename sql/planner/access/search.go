@@ -138,7 +138,7 @@ func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Pat
 	columns := float64(len(r.Needed)) * cost.ScanColumn
 	p.Cost = cost.SearchOpen + float64(s.nodes)*total*cost.SearchDoc + p.Entries*cost.SearchHit + s.checkCost(q, p.Entries, total)
 	if scan.Covering {
-		p.Cost += fetched * (s.valuesCost() + filterCost(p.Residual) + float64(len(r.Scores))*cost.SearchRank)
+		p.Cost += r.shared(fetched*(s.valuesCost()+filterCost(p.Residual)+float64(len(r.Scores))*cost.SearchRank), fetched, sharedReads)
 	} else {
 		p.Cost += fetched*(columns+filterCost(p.Residual)+cost.MergeKey) + cost.Lookup(fetched, total)
 	}
@@ -167,7 +167,13 @@ func (r *Request) searchPath(x *schema.SearchIndex, named, inexact bool) (p *Pat
 func (s *searcher) valuesCost() (sum float64) {
 	for _, pos := range s.r.Needed {
 		switch types.KindOf(s.t.Columns[pos].Type) {
-		case value.KindBytes, value.KindJSON:
+		case value.KindBytes:
+			if s.manyTexts(pos) {
+				sum += cost.SearchText
+				continue
+			}
+			sum += cost.ScanColumn
+		case value.KindJSON:
 			sum += cost.ScanColumn
 		default:
 			if s.x.Field(s.t.Columns[pos].ID, schema.SearchValue) == nil { // a column of the key
@@ -179,6 +185,28 @@ func (s *searcher) valuesCost() (sum float64) {
 	}
 	return sum
 }
+
+// manyTexts reports a column of texts so many of which differ that each is read from
+// another place of its dictionary.
+func (s *searcher) manyTexts(pos int) bool {
+	f := s.x.Values(s.t.Columns[pos].ID)
+	return f != nil && f.Kind == schema.SearchValue &&
+		s.r.Est.Distinct(s.r.Context, s.t, []schema.ColumnID{s.t.Columns[pos].ID}) > cost.SearchTexts
+}
+
+// shared is a cost of so many documents of which several goroutines have a part each.
+func (r *Request) shared(of, docs, least float64) float64 {
+	if r.Parallel < 2 || docs < least || r.Limit > 0 {
+		return of
+	}
+	return of/math.Min(float64(r.Parallel), 4)*1.2 + cost.ParallelStart
+}
+
+// Documents from which checks are computed, or values read, on several goroutines.
+const (
+	sharedChecks = 20_000
+	sharedReads  = 50_000
+)
 
 // query turns conditions into a query of the index, and returns the conditions
 // that still have to be checked on its rows. A nil query: the index serves none

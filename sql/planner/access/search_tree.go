@@ -285,7 +285,7 @@ func (s *searcher) checkCost(q *physical.SearchNode, found, total float64) float
 				values = math.Min(values, d*cost.SearchParts)
 			}
 		}
-		sum += values * (float64(len(n.Columns))*cost.ScanColumn + filterCost([]expr.Expr{n.Cond}))
+		sum += s.r.shared(values*(float64(len(n.Columns))*cost.ScanColumn+filterCost([]expr.Expr{n.Cond})), values, sharedChecks)
 	})
 	return sum
 }

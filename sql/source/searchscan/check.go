@@ -5,8 +5,10 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync"
 	"sync/atomic"
 
+	"github.com/sqlots/sqlots/internal/guard"
 	"github.com/sqlots/sqlots/search"
 	"github.com/sqlots/sqlots/search/query"
 	"github.com/sqlots/sqlots/search/seg"
@@ -41,12 +43,19 @@ type check struct {
 	ords  []uint32
 	// looked counts the documents whose values were read.
 	looked *int64
+	// workers are the goroutines on which it may be computed. apart: this is one of
+	// them, and warnings are errors.
+	workers int
+	apart   bool
 }
 
 func (q *searchQuery) check(n *physical.SearchNode) (query.Node, error) {
 	c := &check{ctx: q.ctx, looked: q.looked, again: q.again, ec: q.ec.Fork(), batch: vec.NewBatch(nil), cols: make([]searchColumn, len(n.Fields))}
 	if c.warn = q.ec.Warn; c.warn != nil {
 		c.ec.Warn = func(w sqlerr.Warning) { c.warnings = append(c.warnings, w) }
+	}
+	if c.workers = q.workers; q.objects != 0 || hasSubquery(n.Cond) {
+		c.workers = 1
 	}
 	for i, d := range n.Fields {
 		f, err := searchdoc.NewField(q.table, d)
@@ -99,7 +108,7 @@ func (q *searchQuery) findParallel(n *physical.Scan, v *search.View) (hits []que
 	trees := make([]query.Node, workers)
 	for i := range parts {
 		z := decode.NewZone(q.ec.Loc)
-		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64), warnings: new([]sqlerr.Warning)}
+		p := &searchQuery{ctx: q.ctx, table: q.table, ec: q.ec.Fork(), consts: q.ec.Fork(), z: &z, again: q.again, looked: new(int64), warnings: new([]sqlerr.Warning), workers: q.workers}
 		p.consts.Warn = func(w sqlerr.Warning) { *p.warnings = append(*p.warnings, w) } // q has them, too
 		if q.ec.Warn != nil {
 			p.ec.Warn = func(sqlerr.Warning) { warned.Store(true) }
@@ -131,14 +140,18 @@ func hasChecks(n *physical.SearchNode) bool {
 			return
 		}
 		checks = true
-		expr.Walk(n.Cond, func(e expr.Expr) bool {
-			if _, is := e.(*expr.Subquery); is {
-				plain = false
-			}
-			return plain
-		})
+		plain = plain && !hasSubquery(n.Cond)
 	})
 	return checks && plain
+}
+
+func hasSubquery(e expr.Expr) (found bool) {
+	expr.Walk(e, func(e expr.Expr) bool {
+		_, is := e.(*expr.Subquery)
+		found = found || is
+		return !found
+	})
+	return found
 }
 
 // test leaves the documents of set for which the condition is true.
@@ -155,7 +168,22 @@ func (c *check) test(s *seg.Segment, set []uint64) error {
 			}
 		}
 	}
-	for from, end := 0, len(set)<<6; from < end; {
+	if c.workers > 1 && countBits(set) >= parallelDocs {
+		left := slices.Clone(set)
+		done, err := c.divide(len(left)<<6, func(c *check, from, to int) error { return c.testRange(s, left[:to>>6], from) })
+		if done {
+			copy(set, left)
+		}
+		if done || err != nil {
+			return err
+		}
+	}
+	return c.testRange(s, set, 0)
+}
+
+// testRange is test for the documents of set from one on.
+func (c *check) testRange(s *seg.Segment, set []uint64, from int) error {
+	for end := len(set) << 6; from < end; {
 		var next int
 		c.docs, next = docsOf(set, from, vec.MaxRows, c.docs[:0])
 		if len(c.docs) == 0 {
@@ -218,31 +246,62 @@ func (c *check) eval() error {
 	switch {
 	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx)
-	case err != nil:
+	case err != nil, c.apart && len(c.warnings) > 0:
 		return errRescan
 	}
 	return nil
 }
 
+// fork is the same check for another goroutine.
+func (c *check) fork() *check {
+	z := decode.NewZone(c.ec.Loc)
+	f := &check{ctx: c.ctx, again: c.again, ec: c.ec.Fork(), cond: c.cond, batch: vec.NewBatch(nil), cols: make([]searchColumn, len(c.cols)), looked: new(int64), apart: true}
+	if c.ec.Warn != nil {
+		f.ec.Warn = func(w sqlerr.Warning) { f.warnings = append(f.warnings, w) }
+	}
+	for i := range c.cols {
+		f.cols[i] = searchColumn{Field: c.cols[i].Field, z: &z}
+	}
+	return f
+}
+
+// divide calls fn for parts of n things, each of which begins at a multiple of
+// vec.MaxRows, with a check of its own on a goroutine of its own. done is false where one
+// of them warns or fails, which they do in their order on one goroutine.
+func (c *check) divide(n int, fn func(c *check, from, to int) error) (done bool, err error) {
+	blocks := (n + vec.MaxRows - 1) / vec.MaxRows
+	workers := min(c.workers, blocks)
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		one := c.fork()
+		from, to := i*blocks/workers*vec.MaxRows, min((i+1)*blocks/workers*vec.MaxRows, n)
+		wg.Go(func() {
+			errs[i] = guard.Run(func() error { return seg.Guard(func() error { return fn(one, from, to) }) })
+		})
+	}
+	wg.Wait()
+	if c.ctx.Err() != nil {
+		return false, context.Cause(c.ctx)
+	}
+	return errors.Join(errs...) == nil, nil
+}
+
 // byValue computes the condition once for each value, and for NULL. done is false
 // where that fails, perhaps for a value that only deleted documents have.
 func (c *check) byValue(keys *seg.Keys, set []uint64) (done bool, err error) {
-	n := uint32(keys.Ordinals())
-	is := make([]uint64, seg.BitWords(int(n)))
-	for base := uint32(0); base < n; base += vec.MaxRows {
-		initBatch(c.batch, c.cols, int(min(n-base, vec.MaxRows)))
-		for i := range c.batch.N {
-			c.batch.Cols[0].SetDatum(i, c.cols[0].Datum(keys.Value(base+uint32(i))))
-		}
-		if err := c.eval(); errors.Is(err, errRescan) || len(c.warnings) > 0 {
-			return false, nil
-		} else if err != nil {
-			return false, err
-		}
-		for r := range c.batch.Live() {
-			o := base + uint32(c.batch.Row(r))
-			is[o>>6] |= 1 << (o & 63)
-		}
+	n := keys.Ordinals()
+	is := make([]uint64, seg.BitWords(n))
+	if c.workers > 1 && n >= parallelDocs {
+		done, err = c.divide(n, func(c *check, from, to int) error { return c.testValues(keys, from, to, is) })
+	} else {
+		done, err = true, c.testValues(keys, 0, n, is)
+	}
+	if errors.Is(err, errRescan) {
+		return false, nil
+	}
+	if !done || err != nil {
+		return false, err
 	}
 	null := false
 	if keys.Nulls() != nil || keys.AllNull() {
@@ -280,6 +339,28 @@ func (c *check) byValue(keys *seg.Keys, set []uint64) (done bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// testValues computes the condition for the values from one to another, and adds those
+// for which it is true to is. A warning is errRescan.
+func (c *check) testValues(keys *seg.Keys, from, to int, is []uint64) error {
+	for ; from < to; from += vec.MaxRows {
+		initBatch(c.batch, c.cols, min(to-from, vec.MaxRows))
+		for i := range c.batch.N {
+			c.batch.Cols[0].SetDatum(i, c.cols[0].Datum(keys.Value(uint32(from+i))))
+		}
+		if err := c.eval(); err != nil {
+			return err
+		}
+		if len(c.warnings) > 0 {
+			return errRescan
+		}
+		for r := range c.batch.Live() {
+			o := from + c.batch.Row(r)
+			is[o>>6] |= 1 << (o & 63)
+		}
+	}
+	return nil
 }
 
 // classesOf are the classes of a set of ordinals; whole is false when it has only

@@ -231,6 +231,15 @@ func (c *searchColumn) readKeys(s *seg.Segment, docs []uint32, out *vec.Vec) err
 			c.values = make([]value.Datum, n)
 		}
 	}
+	if c.values == nil && out.Kind == value.KindBytes {
+		keys.CopyValues(c.ords, out.Alloc, out.Bytes)
+		for i, o := range c.ords {
+			if o == seg.NoOrdinal {
+				out.Nulls.Set(i)
+			}
+		}
+		return nil
+	}
 	for i, o := range c.ords {
 		switch {
 		case o == seg.NoOrdinal:

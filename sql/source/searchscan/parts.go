@@ -50,14 +50,29 @@ func (p *part) Close() error {
 	return p.err
 }
 
-// partDocs are the documents for which a part more pays.
-const partDocs = 16 << 10
+// Cut says into how many parts a search is cut at most. RowWork is about what is done
+// with each row, in nanoseconds.
+type Cut struct {
+	Parts   int
+	RowWork float64
+}
 
-// Partitions finds what n does, in at most so many parts; nil where Open does it
-// better.
-func (s *Searcher) Partitions(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, parts int, reader storage.Reader) (_ []exec.Partition, err error) {
+// partWork is what has to be done, in nanoseconds, for a part more to pay; partDocs are
+// the documents for which it pays when little is done with each.
+const (
+	partWork = 1.6e6
+	partDocs = 16 << 10
+)
+
+// docs is the least number of documents of a part.
+func (c Cut) docs() int {
+	return int(max(min(partWork/max(c.RowWork, 1), partDocs), 1))
+}
+
+// Partitions finds what n does, in parts; nil where Open does it better.
+func (s *Searcher) Partitions(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, cut Cut, reader storage.Reader) (_ []exec.Partition, err error) {
 	x := n.Search()
-	if parts < 2 || n.Latest || s.env.Ranges == decode.AllRanges || n.Table.Derived != nil || x.Order != nil || len(x.Scores) > 0 {
+	if cut.Parts < 2 || n.Latest || s.env.Ranges == decode.AllRanges || n.Table.Derived != nil || x.Order != nil || len(x.Scores) > 0 {
 		return nil, nil
 	}
 	n = n.Ungrouped()
@@ -87,7 +102,7 @@ func (s *Searcher) Partitions(ctx context.Context, ec *expr.Ctx, k *decode.Table
 	}
 	var list []*part
 	err = seg.Guard(func() (err error) {
-		list, err = op.cut(k, x.Covering, parts)
+		list, err = op.cut(k, x.Covering, cut)
 		return err
 	})
 	if err != nil {
@@ -104,14 +119,14 @@ func (s *Searcher) Partitions(ctx context.Context, ec *expr.Ctx, k *decode.Table
 }
 
 // cut makes parts of what was found.
-func (o *searchOp) cut(k *decode.Table, covering bool, parts int) (list []*part, err error) {
+func (o *searchOp) cut(k *decode.Table, covering bool, cut Cut) (list []*part, err error) {
 	f := &found{op: o}
 	if !covering {
 		keys, err := o.keys(k, o.hits, o.View.Changed)
 		if err != nil {
 			return nil, err
 		}
-		n := max(min(parts, len(keys)/vec.MaxRows), 1)
+		n := max(min(cut.Parts, len(keys)/min(cut.docs(), vec.MaxRows)), 1)
 		for i := range n {
 			list = append(list, &part{of: f, keys: keys[i*len(keys)/n : (i+1)*len(keys)/n]})
 		}
@@ -124,7 +139,7 @@ func (o *searchOp) cut(k *decode.Table, covering bool, parts int) (list []*part,
 		for i := range o.hits {
 			total += o.hits[i].Count
 		}
-		for _, p := range cutHits(o.hits, max(min(parts, total/partDocs), 1)) {
+		for _, p := range cutHits(o.hits, max(min(cut.Parts, total/cut.docs()), 1)) {
 			p.of = f
 			list = append(list, p)
 		}

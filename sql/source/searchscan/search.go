@@ -130,7 +130,7 @@ func (s *Searcher) searchView(ctx context.Context, k *decode.Table, n *physical.
 func (s *Searcher) search(ctx context.Context, ec *expr.Ctx, k *decode.Table, n *physical.Scan, v *search.View, limit int64) (_ *searchOp, err error) {
 	z := decode.NewZone(s.env.Loc)
 	looked := int64(0)
-	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning)}
+	q := searchQuery{ctx: ctx, table: k.Table, ec: ec, consts: ec.Fork(), z: &z, again: !n.Search().Covering, looked: &looked, warnings: new([]sqlerr.Warning), workers: n.Search().Workers}
 	if ec.Warn != nil {
 		q.consts.Warn = func(w sqlerr.Warning) { *q.warnings = append(*q.warnings, w) }
 	}
@@ -386,6 +386,7 @@ type searchOp struct {
 	open func(ctx context.Context) error
 	// shared: the view and what is held belong to all parts together.
 	shared bool
+	picks  picks
 }
 
 var _ exec.Counted = (*searchOp)(nil)
@@ -414,6 +415,15 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 	}
 	for len(o.hits) > 0 {
 		h := &o.hits[0]
+		if len(o.picks.list) > 0 {
+			if b, err := o.picked(ctx, h); b != nil || err != nil {
+				return b, err
+			}
+			if o.from >= uint32(len(h.Set))<<6 {
+				o.hits, o.from = o.hits[1:], 0
+			}
+			continue
+		}
 		if b, err := o.run(ctx, h); b != nil || err != nil {
 			return b, err
 		}
@@ -596,6 +606,8 @@ type searchQuery struct {
 	warnings *[]sqlerr.Warning
 	// looked counts the documents whose values were read.
 	looked *int64
+	// workers are the goroutines on which checks may be computed.
+	workers int
 }
 
 // stop ends a search whose statement was killed, or takes too long.
