@@ -84,7 +84,7 @@ func readsBelow(list []expr.Expr, first int) bool {
 	return ok
 }
 
-// operators is the number of operators of a plan, look-ups among them.
+// operators is the number of operators of a plan, lookups among them.
 func operators(n physical.Node) float64 {
 	sum := 1.0
 	if _, ok := n.(*physical.LookupJoin); ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWork: what joins build is not shared by workers; a dependent subquery is run for each
-// row, or for each left row of a look-up join if it reads nothing else.
+// row, or for each left row of a lookup join if it reads nothing else.
 func TestWork(t *testing.T) {
 	scan := func(rows, cost float64) *physical.Scan {
 		s := &physical.Scan{Access: &physical.FullScan{}}

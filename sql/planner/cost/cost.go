@@ -33,8 +33,8 @@ const (
 	SearchHit      = 1     // each document that it finds
 	SearchWord     = 1     // each value of it that is a number or a time
 	SearchText     = 30    // each that is a text, of which a segment has very many different
-	SearchPick     = 2     // each that tells whether a join has use for its document
 	SearchTexts    = 4096  // more are very many
+	SearchPick     = 2     // each that shows whether a join has use for its document
 	SearchRank     = 10    // each of them whose score or distance is computed: less than above the scan
 	SearchNear     = 1     // each of them, where the nearest are looked for
 	MergeKey       = 40    // a key of an index merge, and
