@@ -74,6 +74,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -66,6 +66,7 @@ func (*lists) Add(ctx context.Context, kv storage.Reader, t *schema.Table, x *sc
 // have them at once: no document is made of such a row without its value, and no
 // statement reads files that were opened without the field.
 func TestLateFields(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	store := memkv.New(memkv.Options{})
 	defer store.Close()

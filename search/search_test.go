@@ -368,6 +368,7 @@ func TestBuildInSlices(t *testing.T) {
 // change rows, the index is built and the change log drops what no index needs.
 func TestViews(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	eachStore(t, testViews)
 	t.Run("far", func(t *testing.T) {
 		s := errkv.NewFar(errkv.FarOptions{Delay: 3 * time.Millisecond, Lag: 10 * time.Millisecond})

@@ -105,6 +105,7 @@ func smokeTest(t *testing.T, damage func(addr string)) (string, error) {
 
 func TestSmoke(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	out, err := smokeTest(t, func(string) {})
 	must(t, err)
 	for _, want := range []string{"no store yet; trying again", "refused, 0 unknown", "a new server has all of", "nothing was lost"} {
@@ -116,6 +117,7 @@ func TestSmoke(t *testing.T) {
 
 func TestSmokeFinds(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	out, err := smokeTest(t, func(addr string) {
 		db, err := sql.Open("mysql", "root@tcp("+addr+")/")
 		must(t, err)

@@ -10,6 +10,7 @@ import (
 // TestSoak runs the soak benchmark in small; it fails when an answer is wrong.
 func TestSoak(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	addr := startServer(t).Addr()
 	code, out, errs := sqlots("bench", "soak", "-dsn", "root@tcp("+addr+")/soak", "-rows", "20000", "-duration", "2s", "-every", "1s", "-rate", "200", "-questions", "40")
 	if code != 0 || !strings.Contains(out, "20 answers of the index and of the table are the same") {

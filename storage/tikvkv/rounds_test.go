@@ -58,7 +58,7 @@ func (c *roundCounter) reset() (calls, rounds int) {
 // TestRounds runs statements on a server whose store is in a cluster, and holds the rounds
 // of each against a ceiling. They are counted, not timed; -v prints them.
 func TestRounds(t *testing.T) {
-	testflag.Normal(t) // large tables
+	testflag.Long(t) // large tables
 	if config.GetGlobalConfig().CommitterConcurrency == 1 {
 		t.Skip("a client that calls one region after another, as under the race detector, has more rounds")
 	}

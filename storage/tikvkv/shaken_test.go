@@ -188,7 +188,7 @@ func TestBank(t *testing.T) {
 		n.Lose(0.01, 0.01)
 	}
 	shake(t, c)
-	stop, cancel := context.WithTimeout(bg, time.Duration(testflag.Pick(3, 3, 30))*time.Second)
+	stop, cancel := context.WithTimeout(bg, time.Duration(testflag.Pick(1, 2, 30))*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i, s := range []storage.Store{a, z, a, z} {

@@ -229,7 +229,7 @@ func TestClauses(t *testing.T) {
 		if !strings.Contains(c.name, *named) {
 			continue
 		}
-		for _, n := range testflag.Pick(nil, []int{1, 1000}, []int{1, 1000, 1_000_000}) {
+		for _, n := range testflag.Pick(nil, []int{1000}, []int{1, 1000, 1_000_000}) {
 			text := c.text(n)
 			if len(text) > most {
 				text = c.text(most / (len(text)/n + 1))
