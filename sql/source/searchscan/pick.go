@@ -67,19 +67,7 @@ func (o *searchOp) picked(ctx context.Context, h *query.Hits) (*vec.Batch, error
 	if len(o.docs) > most {
 		o.docs, o.from = o.docs[:most], o.docs[most]
 	}
-	few, err := fit(h.Seg, o.cols, o.docs)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(few); n < len(o.docs) {
-		o.docs, o.from = few, o.docs[n]
-	}
-	b, err := o.decode(h.Seg)
-	if err != nil {
-		return nil, err
-	}
-	o.sized(b)
-	return b, nil
+	return o.decodeFit(h)
 }
 
 // next sets docs to those that are left of the next documents of h.

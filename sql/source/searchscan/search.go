@@ -435,18 +435,10 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		few, err := fit(h.Seg, o.cols, o.docs)
+		b, err := o.decodeFit(h)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(few); n < len(o.docs) {
-			o.docs, o.from = few, o.docs[n]
-		}
-		b, err := o.decode(h.Seg)
-		if err != nil {
-			return nil, err
-		}
-		o.sized(b)
 		for _, f := range o.filter {
 			if err := expr.EvalFilter(o.ec, f, b); err != nil {
 				return nil, err
@@ -462,6 +454,24 @@ func (o *searchOp) next(ctx context.Context) (*vec.Batch, error) {
 		return o.scores.with(ctx, o.memory, h, o.docs, b)
 	}
 	return o.rows.Next(ctx)
+}
+
+// decodeFit makes a batch of the first of o.docs, as many as fit. o.from is then the first
+// of the others.
+func (o *searchOp) decodeFit(h *query.Hits) (*vec.Batch, error) {
+	few, err := fit(h.Seg, o.cols, o.docs)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(few); n < len(o.docs) {
+		o.docs, o.from = few, o.docs[n]
+	}
+	b, err := o.decode(h.Seg)
+	if err != nil {
+		return nil, err
+	}
+	o.sized(b)
+	return b, nil
 }
 
 // leastRun is the least number of documents that are decoded as a run.
