@@ -40,6 +40,7 @@ func shake(t *testing.T, c *tikvtest.Cluster) {
 // the calls, and delays those of a quarter of the tests.
 func TestConformanceShaken(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	// A lost call costs the client a tenth of a second: half of them take effect.
 	lost := testflag.Pick(0, 0, 0.01)
 	storagetest.Run(t, func(t *testing.T) storage.Store {

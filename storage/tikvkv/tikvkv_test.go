@@ -102,6 +102,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		t.Parallel() // most of the time is waits

@@ -1,0 +1,9 @@
+package plantest_test
+
+import (
+	"testing"
+
+	"github.com/sqlots/sqlots/internal/testflag"
+)
+
+func TestMain(m *testing.M) { testflag.Main(m) }
