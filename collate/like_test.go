@@ -15,7 +15,7 @@ func TestLikeLeads(t *testing.T) {
 		c, _ := ByName(name)
 		r := rand.New(rand.NewPCG(9, uint64(c.ID)))
 		found := 0
-		for range testflag.InShort(400, 8_000) {
+		for range testflag.Pick(400, 3_000, 8_000) {
 			var text, pattern []byte
 			for range r.IntN(5) {
 				text = append(text, randText(r, c)...)

@@ -158,7 +158,7 @@ func TestJapaneseParts(t *testing.T) {
 			}
 			return s
 		}
-		for range testflag.InShort(1_000, 20_000) {
+		for range testflag.Pick(1_000, 8_000, 20_000) {
 			a, b, part := text(), text(), 1+r.Intn(12)
 			key, err := c.appendKeyParts(nil, a, part, goOn)
 			if want := c.AppendKey(nil, a); err != nil || !bytes.Equal(key, want) {

@@ -387,6 +387,27 @@ func TestKernelsAgainstRows(t *testing.T) {
 	}
 }
 
+// TestDivAtTheEnds: the least integer has a quotient by 1 and none by -1.
+func TestDivAtTheEnds(t *testing.T) {
+	quotient := func(x, y int64) (int64, error) {
+		b := &vec.Batch{N: 1, Cols: []*vec.Vec{vec.NewSized(value.KindInt, 1), vec.NewSized(value.KindInt, 1)}}
+		b.Cols[0].I64[0], b.Cols[1].I64[0] = x, y
+		v, err := Eval(testCtx(nil), call("div", kernelCol(colInt), kernelCol(colInt2)), b)
+		if err != nil {
+			return 0, err
+		}
+		return v.I64[0], nil
+	}
+	for _, c := range [][3]int64{{math.MinInt64, 1, math.MinInt64}, {math.MinInt64, math.MinInt64, 1}, {math.MaxInt64, -1, -math.MaxInt64}, {math.MinInt64, 2, math.MinInt64 / 2}, {math.MinInt64, math.MaxInt64, -1}} {
+		if got, err := quotient(c[0], c[1]); err != nil || got != c[2] {
+			t.Errorf("%d DIV %d: %d, %v", c[0], c[1], got, err)
+		}
+	}
+	if got, err := quotient(math.MinInt64, -1); errNumber(err) != "1690" {
+		t.Errorf("out of range: %d, %v", got, err)
+	}
+}
+
 // TestAddSpan compares with sums of days and microseconds.
 func TestAddSpan(t *testing.T) {
 	r := rand.New(rand.NewSource(int64(testflag.Seed(1))))

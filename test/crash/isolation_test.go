@@ -200,7 +200,7 @@ func TestIsolation(t *testing.T) {
 	testflag.Normal(t)
 	length := *isoTime
 	if length == 0 {
-		length = testflag.Pick(time.Second, 2*time.Second, 20*time.Second)
+		length = testflag.Pick(time.Second, time.Second, 20*time.Second)
 	}
 	seed := testflag.AnySeed(t)
 	r := &isoRun{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), zero: time.Now()}

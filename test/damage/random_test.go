@@ -25,7 +25,7 @@ var keep = flag.String("damage.keep", "", "directory for a copy of each director
 // seed chooses; in some rounds while a server runs.
 func TestRandom(t *testing.T) {
 	seed := testflag.AnySeed(t)
-	rounds := testflag.Rounds(1, 3, 70)
+	rounds := testflag.Rounds(1, 2, 70)
 	states := makeStates(t)
 	for n := seed; n < seed+uint64(rounds); n++ {
 		t.Run(fmt.Sprintf("seed=%d", n), func(t *testing.T) {
