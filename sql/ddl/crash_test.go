@@ -393,7 +393,7 @@ func TestWritersDuringBuild(t *testing.T) {
 			}
 		})
 	}
-	for n := 0; n < testflag.Rounds(1, 1, 3) || writes.Load() < least; n++ {
+	for n := 0; n < testflag.Rounds(1, 1, 3) || writes.Load() < least && !t.Failed(); n++ {
 		s.must("ALTER TABLE t ADD KEY ka (a), ADD UNIQUE KEY uid (id, b)")
 		s.rowsUnder(mdl.Owner(1))
 		s.must("ALTER TABLE t DROP KEY ka, DROP KEY uid")

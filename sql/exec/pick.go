@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
 	"github.com/sqlots/sqlots/sql/planner/physical"
@@ -90,7 +91,7 @@ func setBit(set []uint64, at uint64) { set[at>>6] |= 1 << (at & 63) }
 // keyPicks are picks of the stored keys, by columns of the probe input: rows of other keys
 // are of no use. Each column of a key has one of its own.
 func (j *hashJoinOp) keyPicks() (list []columnPick) {
-	if j.oneKey || j.kind != physical.JoinInner && j.kind != physical.JoinSemi {
+	if j.oneKey || j.kind != physical.JoinInner && j.kind != physical.JoinSemi || !plain(j.probeKeys) {
 		return nil
 	}
 	for k := range j.probeKeys {
@@ -140,7 +141,7 @@ func picks(n physical.Node, col int) bool {
 			len(x.Filter) == 0 && x.Limit == nil && col < len(x.Read)
 	case *physical.HashJoin:
 		probe, build := sides(x)
-		if marksJoin(x) || len(x.Filter) > 0 || !plainKeys(x) {
+		if marksJoin(x) || len(x.Filter) > 0 || !plain(x.LeftKeys) || !plain(x.RightKeys) {
 			return false
 		}
 		if x.BuildLeft {
@@ -151,17 +152,10 @@ func picks(n physical.Node, col int) bool {
 	return false
 }
 
-// plainKeys reports a join that computes nothing of its inputs, which could fail for rows
-// that are left out.
-func plainKeys(x *physical.HashJoin) bool {
-	for _, list := range [][]expr.Expr{x.LeftKeys, x.RightKeys} {
-		for _, e := range list {
-			if _, ok := e.(*expr.Col); !ok {
-				return false
-			}
-		}
-	}
-	return true
+// plain reports keys that compute nothing, which could fail or warn for rows that are left
+// out.
+func plain(keys []expr.Expr) bool {
+	return !slices.ContainsFunc(keys, func(e expr.Expr) bool { _, is := e.(*expr.Col); return !is })
 }
 
 // pickProbe has the probe input leave out rows whose key is not stored.

@@ -15,14 +15,9 @@ const subqueryStart = 5000
 // scan, and can be divided like these. What joins build is not: it is done once. The
 // planner's estimates leave out dependent subqueries, which it plans after what has them.
 func (env *Env) work(n physical.Node) float64 {
-	sum := n.Est().Cost
+	sum := physical.PipelineCost(n)
 	for ; n != nil; n = pipelineInput(n) {
 		switch x := n.(type) {
-		case *physical.HashJoin:
-			_, build := sides(x)
-			sum -= build.Est().Cost
-		case *physical.NestedLoop:
-			sum -= x.Right.Est().Cost
 		case *physical.LookupJoin:
 			left := x.Left.Est().Rows
 			same, other := env.subqueryCosts(x.Filter, len(x.Left.Columns()))

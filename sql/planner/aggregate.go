@@ -77,7 +77,7 @@ func (p *planner) aggregateRows(n *logical.Aggregate, req request) (rel, error) 
 	}
 	groups = math.Max(1, math.Min(groups, hash.rows))
 	workers := 1
-	if p.opts.Parallelism > 1 && (hash.probed() > parallelRows || pipelineCost(hash.node) > parallelCost) && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
+	if p.opts.Parallelism > 1 && (hash.probed() > parallelRows || physical.PipelineCost(hash.node) > parallelCost) && isPipeline(hash.node) && canMerge(aggs) && !anyEffect(reads) && !p.off("ParallelAggregate") {
 		workers = p.opts.Parallelism
 	}
 	rowCost := float64(cost.HashGroupRow)
@@ -229,33 +229,6 @@ func isPipeline(n physical.Node) bool {
 		return isPipeline(x.Left) && !r.Latest && !anyEffect(x.Keys) && !anyEffect(x.Filter) && !anyEffect(r.Filter) && !anyEffect(x.Inner.Leaf().Filter)
 	}
 	return false
-}
-
-// pipelineCost is the cost of a pipeline but for what its joins build, which is built
-// once.
-func pipelineCost(n physical.Node) float64 {
-	sum := n.Est().Cost
-	for {
-		switch x := n.(type) {
-		case *physical.Filter:
-			n = x.Input
-		case *physical.Project:
-			n = x.Input
-		case *physical.LookupJoin:
-			n = x.Left
-		case *physical.NestedLoop:
-			sum -= x.Right.Est().Cost
-			n = x.Left
-		case *physical.HashJoin:
-			build := x.Right
-			if n = x.Left; x.BuildLeft {
-				n, build = build, n
-			}
-			sum -= build.Est().Cost
-		default:
-			return sum
-		}
-	}
 }
 
 func anyEffect(list []expr.Expr) bool {
