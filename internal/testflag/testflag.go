@@ -52,6 +52,14 @@ func Pick[T any](short, normal, longest T) T {
 	return normal
 }
 
+// PickRecorded is Pick for recorded results: -update writes them whole.
+func PickRecorded[T any](short, normal, longest T) T {
+	if *update {
+		return longest
+	}
+	return Pick(short, normal, longest)
+}
+
 // InShort is short with -short, and normal otherwise, also with -update: recorded results
 // are written whole. It is for tests without a long form.
 func InShort[T any](short, normal T) T {

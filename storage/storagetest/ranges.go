@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -436,7 +437,8 @@ type scanned struct {
 // testSerializable runs random transactions whose reads lock, side by side, and then
 // one after the other in the order of their commits: each must have read the same.
 func testSerializable(t *testing.T, s storage.Store) {
-	const workers, rounds, keys = 8, 60, 24
+	const workers, keys = 8, 24
+	rounds := testflag.Pick(20, 20, 60)
 	var mu sync.Mutex
 	var done []history
 	var wg sync.WaitGroup

@@ -376,8 +376,12 @@ func testTxnMemory(t *testing.T, s storage.Store) {
 
 // Collect implements storage.Collector.
 func (m *countedMemory) Collect() {
+	collected := make(chan struct{})
+	last := new([64]byte)
+	runtime.AddCleanup(last, func(c chan struct{}) { close(c) }, collected)
 	runtime.GC()
-	time.Sleep(10 * time.Millisecond) // cleanups run after it
+	<-collected // cleanups run after it, on other goroutines
+	time.Sleep(10 * time.Millisecond)
 }
 
 // testOverwrittenMemory: values that savepoints keep are counted after they have been

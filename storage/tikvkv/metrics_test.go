@@ -37,6 +37,7 @@ func callsOf(s *tikvkv.Store, kind string) metrics.Calls {
 // send the client elsewhere, by reason.
 func TestCallCounts(t *testing.T) {
 	testflag.Normal(t)
+	t.Parallel()
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})
 	write(t, s, "k", "v")

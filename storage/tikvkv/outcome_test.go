@@ -59,6 +59,7 @@ func records(t testing.TB, r storage.Reader) map[string]bool {
 // TestOutcomes: each end of a commit has its class, and what the class says is so.
 func TestOutcomes(t *testing.T) {
 	impatient(t)
+	t.Run("settled", unknownHoldsSettled)
 	refuse := &tikvrpc.Response{Resp: &kvrpcpb.CommitResponse{Error: &kvrpcpb.KeyError{Abort: "refused by the test"}}}
 	type next = func() (*tikvrpc.Response, error)
 	for _, c := range []struct {
@@ -145,10 +146,10 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestUnknownHoldsSettled: what is settled does not pass a commit of unknown outcome.
-func TestUnknownHoldsSettled(t *testing.T) {
+// unknownHoldsSettled: what is settled does not pass a commit of unknown outcome.
+func unknownHoldsSettled(t *testing.T) {
 	testflag.Normal(t) // waits for seconds
-	impatient(t)
+	t.Parallel()
 	c := cluster(t)
 	s, n := open(t, c, tikvkv.Options{})
 	before, err := s.Settled(bg)

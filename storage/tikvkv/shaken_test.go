@@ -216,6 +216,7 @@ func TestBank(t *testing.T) {
 // TestFollow: a follower of stamped records that goes up to what is settled sees each of
 // them, and those of one key in the order of its changes.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	s, n := open(t, cluster(t), tikvkv.Options{})
 	n.Delay(4 * time.Millisecond)
 	stop, cancel := context.WithTimeout(bg, time.Duration(testflag.Pick(300, 1000, 20_000))*time.Millisecond)

@@ -225,8 +225,9 @@ func TestClauses(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
 	v.exec(v.connect("abuse"), "CREATE TABLE u (id INT PRIMARY KEY)")
-	for _, c := range clauses() {
-		if !strings.Contains(c.name, *named) {
+	take := testflag.Share(t, 1, 3, 1)
+	for i, c := range clauses() {
+		if !take(i) || !strings.Contains(c.name, *named) {
 			continue
 		}
 		for _, n := range testflag.Pick(nil, []int{1000}, []int{1, 1000, 1_000_000}) {
