@@ -307,6 +307,3 @@ func (g *Guest) leave() {
 // ErrorOf is the error for a client whose statement ended with err; ctx is that of the
 // statement. It is what a connection of this protocol would be sent.
 func ErrorOf(ctx context.Context, err error) *sqlerr.Error { return errorOf(ctx, err) }
-
-// IsGone reports whether a session failed because its client has gone.
-func IsGone(err error) bool { return errors.Is(err, errClientGone) }

@@ -15,6 +15,7 @@ var (
 	rounds = flag.Int("rounds", 0, "rounds of random tests; 0 for as many as the length of the run asks for")
 	long   = flag.Bool("long", false, "run the long form of tests")
 	update = flag.Bool("update", false, "write expected results again")
+	whole  = flag.Bool("recorded", false, "compare all recorded results, whatever the length of the run")
 )
 
 // Seed is -seed, or else own.
@@ -52,9 +53,10 @@ func Pick[T any](short, normal, longest T) T {
 	return normal
 }
 
-// PickRecorded is Pick for recorded results: -update writes them whole.
+// PickRecorded is Pick for recorded results: with -recorded all are compared, and -update
+// writes them whole.
 func PickRecorded[T any](short, normal, longest T) T {
-	if *update {
+	if *update || *whole {
 		return longest
 	}
 	return Pick(short, normal, longest)

@@ -8,7 +8,6 @@ import (
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 	"github.com/blevesearch/vellum"
 	"github.com/blevesearch/vellum/levenshtein"
-	"github.com/blevesearch/vellum/regexp"
 	zap "github.com/blevesearch/zapx/v16"
 )
 
@@ -133,10 +132,6 @@ func Fuzzy(term string, distance int) (Automaton, error) {
 	}
 	return b.BuildDfa(term, uint8(distance))
 }
-
-// Regexp matches the terms that an expression (of vellum's dialect: no anchors,
-// no lazy operators) matches as a whole.
-func Regexp(expr string) (Automaton, error) { return regexp.New(expr) }
 
 // Postings are the documents of one term. Not for concurrent use.
 type Postings struct {

@@ -65,6 +65,9 @@ func (c *change) alterTable(ctx context.Context, x *logical.AlterTable) (uint64,
 	keys := []string{mdl.ChangeKey(x.Table.DB, x.Table.Name)}
 	for _, s := range x.Specs {
 		if s.Kind == logical.AlterRenameTable {
+			if isSystem(s.Table.DB) {
+				return 0, c.denied(s.Table.DB)
+			}
 			keys = append(keys, mdl.ChangeKey(s.Table.DB, s.Table.Name))
 		}
 		if s.Kind == logical.AlterAddForeignKey {

@@ -19,6 +19,9 @@ import (
 // addForeignKey adds a foreign key to t, whose columns and keys are all there. If
 // no key finds the rows, it makes one.
 func (c *change) addForeignKey(s *catalog.Snapshot, t *schema.Table, def *logical.ForeignKeyDef, addIndex func(schema.Index) error) error {
+	if c.r.temporary {
+		return sqlerr.NotSupported("foreign key of a temporary table")
+	}
 	k := schema.ForeignKey{Name: def.Name, Database: def.Table.DB, Table: def.Table.Name, OnDelete: def.OnDelete, OnUpdate: def.OnUpdate}
 	if k.Name == "" {
 		k.Name = generatedName(t)

@@ -14,9 +14,6 @@ import (
 // createTable makes a table, nil if there is one. The name of one with search
 // indexes stays locked.
 func (c *change) createTable(ctx context.Context, x *logical.CreateTable) (*schema.Table, error) {
-	if c.r.temporary && len(x.ForeignKeys) > 0 {
-		return nil, sqlerr.NotSupported("foreign key of a temporary table")
-	}
 	if c.r.temporary && x.Table != nil && x.Table.TTL != nil {
 		return nil, sqlerr.TTLOfTemporary()
 	}

@@ -610,21 +610,6 @@ func WithAttributes(doc value.Datum, names []string, set []value.Datum) value.Da
 	return value.JSONOf(value.JSONObject(keys, vals))
 }
 
-// VariantOperand converts an expression to the form in which a column stores it:
-// a variant goes into a JSON column as its document, into others as text.
-func VariantOperand(e Expr, col *schema.Column) (Expr, error) {
-	if _, ok := isRow(e); ok {
-		return nil, sqlerr.OperandColumns(1)
-	}
-	if !IsVariant(e) {
-		return e, nil
-	}
-	if col.Type.ID == schema.TypeJSON {
-		return VariantJSON(e), nil
-	}
-	return VariantText(e), nil
-}
-
 // TakeAttribute takes the attribute of a name out of an object: the rest, and
 // its value with its type; ok is false when none exists.
 func TakeAttribute(doc []byte, name string) (rest []byte, d value.Datum, t schema.Type, ok bool) {

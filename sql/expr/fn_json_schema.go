@@ -169,7 +169,8 @@ func (v *schemaCheck) reference(ref, d []byte, doc string, depth int) bool {
 	for _, part := range strings.Split(strings.TrimPrefix(string(text), "#"), "/")[1:] {
 		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 		next, ok := member(s, part)
-		if i, err := strconv.Atoi(part); !ok && err == nil && value.JSONType(s) == "ARRAY" && i < value.JSONLen(s) {
+		// A place in an array is written in the one usual way: not as +1 or 01.
+		if i, err := strconv.Atoi(part); !ok && err == nil && value.JSONType(s) == "ARRAY" && uint(i) < uint(value.JSONLen(s)) && strconv.Itoa(i) == part {
 			next, ok = value.JSONElem(s, i), true
 		}
 		if !ok {

@@ -54,15 +54,6 @@ func bindLike(d *def, env *BindEnv, name string, args []Expr) (Expr, error) {
 	return d.call(name, out, boolType(), null, &likeSpec{coll}), nil
 }
 
-// LikeCollation is the collation of a call of LIKE.
-func LikeCollation(f *Func) (schema.CollationID, bool) {
-	s, ok := f.Extra.(*likeSpec)
-	if !ok {
-		return 0, false
-	}
-	return s.coll, true
-}
-
 type likeMatcher struct {
 	pattern string
 	escape  rune

@@ -113,11 +113,6 @@ func TestTemplateDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { TemplateOf(sql, types.DefaultSQLMode, &tm) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	ins := []byte("INSERT INTO t (a, b) VALUES (1, 'it''s'), (-2, 'b\\n'), (NULL, 'c')")
-	var rows Rows
-	if n := testing.AllocsPerRun(100, func() { Values(ins, types.DefaultSQLMode, &rows) }); n != 0 {
-		t.Errorf("%v allocations in Values", n)
-	}
 }
 
 func TestTemplateModes(t *testing.T) {
@@ -127,35 +122,6 @@ func TestTemplateModes(t *testing.T) {
 	}
 	if got := string(tm.Text) + datumsText(tm.Vals); got != `SELECT "a" FROM t WHERE "b" = ?"x\\"` {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestValues(t *testing.T) {
-	for _, c := range []struct{ sql, want string }{
-		{"INSERT INTO t (a, b) VALUES (1, 'x'), (-2.5, NULL);", "INSERT INTO t (a, b) VALUES | 2 | i1 \"x\" d-2.5 null"},
-		{"insert ignore into `t`.`u` values(TRUE,1e2)", "insert ignore into `t`.`u` values | 2 | i1 f100"},
-		{"REPLACE INTO t VALUES ('a\\'b')", "REPLACE INTO t VALUES | 1 | \"a'b\""},
-		{"INSERT INTO t VALUES (1), (2, 3)", refused},
-		{"INSERT INTO t VALUES (1+1)", refused},
-		{"INSERT INTO t VALUES (DEFAULT)", refused},
-		{"INSERT INTO t VALUES ('a' 'b')", refused},
-		{"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 1", refused},
-		{"INSERT INTO t VALUES (1); SELECT 1", refused},
-		{"INSERT INTO t SELECT 1", refused},
-		{"INSERT INTO t VALUES (0x1)", refused},
-		{"INSERT INTO t VALUES ()", refused},
-		{"INSERT INTO t VALUES (1", refused},
-		{"INSERT INTO t VALUES (1,)", refused},
-		{"INSERT INTO t VALUES", refused},
-	} {
-		var r Rows
-		got := refused
-		if Values([]byte(c.sql), types.DefaultSQLMode, &r) {
-			got = fmt.Sprintf("%s | %d | %s", r.Prefix, r.Width, datumsText(r.Vals))
-		}
-		if got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.sql, got, c.want)
-		}
 	}
 }
 

@@ -239,25 +239,6 @@ func ToText(env *Env, d value.Datum, t schema.Type) ([]byte, error) {
 	return AppendText(nil, t, d), nil
 }
 
-// ToBool is the truth of a value: whether it is not zero.
-func ToBool(env *Env, d value.Datum, t schema.Type) (bool, error) {
-	switch d.Kind() {
-	case value.KindInt, value.KindUint, value.KindTime, value.KindDuration:
-		return d.Bits() != 0, nil
-	case value.KindDecimal:
-		return !d.Decimal().IsZero(), nil
-	case value.KindJSON:
-		return !jsonIsFalse(d.Bytes()), nil
-	}
-	f, err := ToFloat(env, d, t)
-	return f != 0, err
-}
-
-// jsonIsFalse reports the JSON values that are false: numbers that are zero.
-func jsonIsFalse(doc []byte) bool {
-	return value.JSONCompare(doc, value.JSONInt(0)) == 0
-}
-
 // JSONScalar is a scalar of a JSON document as a value with its type; false
 // for null, arrays and objects.
 func JSONScalar(doc []byte) (value.Datum, schema.Type, bool) {
@@ -368,13 +349,6 @@ func textToJSON(s []byte, t schema.Type) []byte {
 	return value.JSONString(numericText(s, t))
 }
 
-// ToTime converts to DATETIME with all digits; false (and a warning) for what
-// is no date. Callers round to the digits that they need with RoundFSP.
-func ToTime(env *Env, d value.Datum, t schema.Type) (value.Time, bool, error) {
-	r, st, ok := toTime(env, d, t, env.timeFlags())
-	return env.timeResult(r, st, ok, "datetime", d, t)
-}
-
 // NumberAsTime is the date and time that a number of the form YYYYMMDD, YYMMDD,
 // YYYYMMDDHHMMSS or YYMMDDHHMMSS stands for, also with parts that are zero and days
 // that the month does not have: then valid is false. What has digits below the
@@ -457,14 +431,6 @@ func splitNumber(d value.Datum) (n int64, micros int, ok bool) {
 	return n, int(us), ok
 }
 
-// timeResult makes warnings of a status.
-func (env *Env) timeResult(r value.Time, st timeStatus, ok bool, kind string, d value.Datum, t schema.Type) (value.Time, bool, error) {
-	if st&^timeNote == 0 && ok || env.silent() {
-		return r, ok, nil
-	}
-	return r, ok, env.timeWarning(ok, kind, d, t)
-}
-
 // timeWarning is 1292: the text has no value, or more text follows it. In MySQL's
 // words what is no date is an incorrect datetime, and times are always truncated.
 func (env *Env) timeWarning(ok bool, kind string, d value.Datum, t schema.Type) error {
@@ -502,16 +468,6 @@ func ParseDuration(env *Env, s []byte, fsp int) (value.Duration, bool, error) {
 		return r, ok, nil
 	}
 	return r, ok, env.timeWarning(ok, "time", value.Bytes(s), Text(schema.CollationUTF8MB4Bin))
-}
-
-// ToDuration converts to TIME with all digits; false (and a warning) for what
-// is no time. Of a date with time, the time of day counts.
-func ToDuration(env *Env, d value.Datum, t schema.Type) (value.Duration, bool, error) {
-	r, st, ok := toDuration(env, d, t)
-	if st&^timeNote == 0 && ok || env.silent() {
-		return r, ok, nil
-	}
-	return r, ok, env.timeWarning(ok, "time", d, t)
 }
 
 // toDuration is ToDuration without warnings.

@@ -88,7 +88,8 @@ func TestAnswers(t *testing.T) {
 		recordAnswers(t, byFolder)
 		return
 	}
-	take := testflag.Share(t, 5, 5, 1)
+	every := testflag.PickRecorded[uint64](5, 5, 1)
+	take := testflag.Share(t, every, every, every)
 	for folder, paths := range byFolder {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()

@@ -156,18 +156,28 @@ func (f *finder) frees(n *ast.AssignStmt) bool {
 }
 
 // givesBack reports a call that puts memory where it is kept for its next use: into a
-// sync.Pool, or a selection into the list of its context.
+// sync.Pool, or vectors, batches and selections into the lists of their context.
 func (f *finder) givesBack(n *ast.ExprStmt) bool {
 	call, ok := n.X.(*ast.CallExpr)
 	if !ok {
 		return false
 	}
+	if id, ok := call.Fun.(*ast.Ident); ok {
+		return f.p.Name == "exec" && id.Name == "release"
+	}
 	fn, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
-	t := types.TypeString(f.p.TypesInfo.TypeOf(fn.X), nil)
-	return fn.Sel.Name == "Put" && strings.TrimPrefix(t, "*") == "sync.Pool" || fn.Sel.Name == "putSel"
+	switch t := strings.TrimPrefix(types.TypeString(f.p.TypesInfo.TypeOf(fn.X), nil), "*"); fn.Sel.Name {
+	case "Put":
+		return t == "sync.Pool"
+	case "Release":
+		return strings.HasSuffix(t, "/sql/expr.Ctx")
+	case "putSel", "putBatch":
+		return true
+	}
+	return false
 }
 
 // inBlock reports whether the parent is a list of statements.

@@ -21,7 +21,8 @@ import (
 // mutated are the packages whose code is changed, with those below them.
 var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", "./sql/source/...", "./sql/searchdoc", "./sql/ddl/..."}
 
-// suites are the packages whose tests run, in their normal form but for those of short:
+// suites are the packages whose tests run, in their normal form but for those of short
+// and recorded:
 // the mutant's own first, then the fastest, of those that reach it. The limit is for all
 // that run for one mutant.
 var suites = []string{"./sql/planner", "./sql/planner/bind", "./sql/expr", "./sql/exec", "./sql/source", "./sql/source/kvread", "./sql/source/searchscan", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./server"}
@@ -29,6 +30,10 @@ var suites = []string{"./sql/planner", "./sql/planner/bind", "./sql/expr", "./sq
 // short are the suites that run in their short form: the normal one has writers that are
 // faster than the slow code of mutants.
 var short = []string{"./sql/ddl"}
+
+// recorded are the suites that compare all their recorded results: which of them the
+// normal form compares depends on the seed.
+var recorded = []string{"./test/diff"}
 
 // In the environment of a test: the mutant that is on, and the file that gets the
 // numbers of those that were reached.
@@ -302,6 +307,9 @@ func (r *runner) run(list []*test, most time.Duration, env ...string) (took time
 	cmd := exec.CommandContext(ctx, "sh", "-c", limit, r.binaries[list[0].pkg], "-test.failfast", "-test.run", pattern(list))
 	if slices.Contains(short, list[0].pkg) {
 		cmd.Args = append(cmd.Args, "-test.short")
+	}
+	if slices.Contains(recorded, list[0].pkg) {
+		cmd.Args = append(cmd.Args, "-recorded")
 	}
 	cmd.Dir = filepath.Join(r.root, list[0].pkg)
 	cmd.Env = append(os.Environ(), append(env, "GOMAXPROCS=1", "GOMEMLIMIT=3GiB")...)

@@ -138,6 +138,9 @@ func (b *binder) renameTarget(n *ast.TableName, db string) (logical.TableName, e
 	if n.Schema.O != "" {
 		db = n.Schema.O
 	}
+	if b.isVirtual(db) {
+		return logical.TableName{DB: db, Name: n.Name.O}, nil // which is refused when it runs
+	}
 	d, ok := b.env.Catalog.Database(db)
 	if !ok {
 		return logical.TableName{}, sqlerr.UnknownDatabase(db)

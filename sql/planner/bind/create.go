@@ -55,6 +55,9 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 		if err != nil {
 			return nil, err
 		}
+		if b.isVirtual(src) {
+			return nil, sqlerr.ViewInvalid(src, n.ReferTable.Name.O, "BASE TABLE")
+		}
 		b.needEach([]logical.TableName{{DB: src, Name: n.ReferTable.Name.O}}, priv.Select)
 		out.Like = &logical.TableName{DB: src, Name: n.ReferTable.Name.O}
 		return out, nil
