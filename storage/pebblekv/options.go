@@ -64,7 +64,7 @@ const (
 	minMemTable        = 1 << 20
 	maxMemTable        = 64 << 20
 	memTables          = 4
-	blockBytes         = 32 << 10
+	blockBytes         = 16 << 10
 	indexBlockBytes    = 256 << 10
 	bloomBitsPerKey    = 10
 	maxTxnBytes        = 2 << 30 // a Pebble batch ends at 4 GiB
@@ -115,8 +115,9 @@ func (o Options) withDefaults() Options {
 }
 
 // pebbleOptions are the settings of the engine. Those of levels and L0 follow
-// CockroachDB's, except that the last level has filters too: unique checks
-// read them.
+// CockroachDB's, with two exceptions. The last level has filters too: unique checks
+// read them. Blocks are half as large, for reads of single rows that are not in memory
+// (docs/decisions/block-size.md).
 func (o Options) pebbleOptions(d *disk, cache *pebble.Cache) *pebble.Options {
 	po := &pebble.Options{
 		Cache:                       cache,
