@@ -313,8 +313,11 @@ func (k *copier) number(c *schema.Column, d value.Datum) (value.Datum, error) {
 		if !k.a.firstInKey(c.ID) {
 			return d, sqlerr.NotSupported("numbering existing rows within a key prefix")
 		}
-		n := k.next
-		k.next++
+		n := types.NextAuto(k.next, k.a.c.env.AutoStep, k.a.c.env.AutoOffset)
+		if n == 0 {
+			return d, sqlerr.AutoIncrementFailed()
+		}
+		k.next = n + 1
 		return types.Store(&k.env, value.Uint(n), types.UBigInt, c, int(k.rows))
 	}
 	var n uint64

@@ -80,6 +80,8 @@ type Env struct {
 	// MaxIndexes bounds the keys of a table (sqlots_max_indexes); 0 for MySQL's
 	// limit alone.
 	MaxIndexes int
+	// AutoStep and AutoOffset are auto_increment_increment and _offset; 0 is 1.
+	AutoStep, AutoOffset uint64
 	// Warn takes warnings and notes, SetState what SHOW PROCESSLIST shows; both
 	// may be nil.
 	Warn     func(sqlerr.Warning)

@@ -558,24 +558,8 @@ func (in *Inserter) storeAuto(v uint64) (err error) {
 	return err
 }
 
-// aligned is the least value from v on that auto_increment_increment and _offset
-// allow, 0 without one.
 func (in *Inserter) aligned(v uint64) uint64 {
-	step, offset := in.env.AutoStep, in.env.AutoOffset
-	if step <= 1 {
-		return v
-	}
-	if offset == 0 || offset > step {
-		offset = 1
-	}
-	if v <= offset {
-		return offset
-	}
-	n := (v - offset + step - 1) / step * step
-	if n+offset < v {
-		return 0
-	}
-	return n + offset
+	return types.NextAuto(v, in.env.AutoStep, in.env.AutoOffset)
 }
 
 // generate takes the next AUTO_INCREMENT value. Values are reserved for the

@@ -35,6 +35,8 @@ type Statement struct {
 	Returning *ast.SelectStmt
 	// Explain is INTO and FOR SCHEMA of EXPLAIN; nil without.
 	Explain *Explain
+	// KillQuery is set for KILL QUERY with an expression.
+	KillQuery bool
 	// Limit is the LIMIT of SHOW WARNINGS and SHOW ERRORS.
 	Limit *RowLimit
 	// File is INTO OUTFILE or INTO DUMPFILE; nil without.
@@ -347,6 +349,10 @@ func (c *collector) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.VariableExpr:
 		if n.IsSystem && (strings.EqualFold(n.Name, "warning_count") || strings.EqualFold(n.Name, "error_count")) {
 			c.diagnostics = true
+		}
+	case *ast.KillStmt:
+		if n.Expr != nil { // which its own Accept leaves out
+			n.Expr.Accept(c)
 		}
 	case *ast.ShowStmt:
 		if n.Tp == ast.ShowWarnings || n.Tp == ast.ShowErrors {

@@ -140,6 +140,8 @@ func (h *shim) repair() (changed bool, err error) {
 		}
 	case "ANALYZE":
 		h.histogramUpdate()
+	case "KILL":
+		h.kill()
 	case "RENAME":
 		if h.word(1) == "TABLES" {
 			h.replace(1, 1, "TABLE")

@@ -90,6 +90,8 @@ func (cn *Connection) DDLEnv() ddl.Env {
 		MaxIndexes: int(cn.Vars.Number("sqlots_max_indexes")),
 		Owner:      cn.Tx.owner(), LockTimeout: cn.Vars.MdlTimeout, Types: env, Collation: cn.Vars.ServerCollation(),
 		ShowExpired:      cn.Vars.ShowExpired,
+		AutoStep:         cn.Vars.Number("auto_increment_increment"),
+		AutoOffset:       cn.Vars.Number("auto_increment_offset"),
 		ForeignKeyChecks: cn.foreignKeyChecks(), RestrictForeignKeys: cn.Vars.Number("restrict_fk_on_non_standard_key") != 0,
 		Eval: cn.evalDefault, Warn: cn.Diagnostics.Warn, SetState: cn.Process.SetState, Statement: cn.Process.Describe().Info,
 	}

@@ -100,7 +100,7 @@ func (b *binder) other(st *parser.Statement, n ast.StmtNode) (logical.Statement,
 	case *ast.SetStmt:
 		return b.set(st.Text, n)
 	case *ast.KillStmt:
-		return b.kill(n)
+		return b.kill(st, n)
 	case *ast.CallStmt:
 		if n.Procedure != nil && strings.EqualFold(n.Procedure.Schema.O, procedureDatabase) {
 			return b.procedure(n)
@@ -177,12 +177,15 @@ func completion(t ast.CompletionType, text string) logical.Completion {
 		NoChain: noChain.MatchString(text), NoRelease: noRelease.MatchString(text)}
 }
 
-func (b *binder) kill(n *ast.KillStmt) (logical.Statement, error) {
+func (b *binder) kill(st *parser.Statement, n *ast.KillStmt) (logical.Statement, error) {
 	if n.TiDBExtension {
 		return nil, sqlerr.NotSupported("KILL TIDB")
 	}
-	k := &logical.Kill{Query: n.Query, ID: expr.NewConst(value.Uint(n.ConnectionID), types.UBigInt)}
+	k := &logical.Kill{Query: n.Query || st.KillQuery, ID: expr.NewConst(value.Uint(n.ConnectionID), types.UBigInt)}
 	if n.Expr != nil {
+		if hasSubquery(n.Expr) {
+			return nil, sqlerr.NotSupported("Usage of subqueries or stored function calls as part of this statement")
+		}
 		e, err := b.value(&scope{b: b, clause: clauseField}, n.Expr)
 		if err != nil {
 			return nil, err
