@@ -115,9 +115,9 @@ type count struct {
 func (b *Bank) counts(there int) []count {
 	return []count{
 		{"money", b.sum(), accounts * initial},
-		{"accounts that differ from their transfers", fmt.Sprintf(`SELECT COUNT(*) FROM %[1]s.account JOIN
+		{"accounts that differ from their transfers", fmt.Sprintf(`SELECT COUNT(*) FROM %[1]s.account LEFT JOIN
 			(SELECT id, SUM(n) AS n FROM (SELECT a AS id, -n AS n FROM %[1]s.transfer UNION ALL SELECT b, n FROM %[1]s.transfer) m GROUP BY id) m
-			USING (id) WHERE account.n <> %[2]d + m.n`, b.Database, initial), 0},
+			USING (id) WHERE account.n <> %[2]d + COALESCE(m.n, 0)`, b.Database, initial), 0},
 		{"entries of an index", fmt.Sprintf("SELECT COUNT(*) FROM %s.transfer FORCE INDEX (a)", b.Database), there},
 		{"entries of a unique index", fmt.Sprintf("SELECT COUNT(*) FROM %s.transfer FORCE INDEX (b)", b.Database), there},
 		{"values in the search index", fmt.Sprintf("SELECT COUNT(*) FROM %s.transfer FORCE INDEX (s) WHERE a > 0", b.Database), there},
