@@ -22,6 +22,7 @@ func TestMethod(t *testing.T) { new(helper).run() }
 func TestVariable(t *testing.T) { _ = sizes() }
 func TestShort(t *testing.T) { testflag.Normal(t); plain() }
 func TestShare(t *testing.T) { take := testflag.Share(t, 1, 2, 1); _ = take }
+func TestKept(t *testing.T) { _ = testflag.PickRecorded(1, 2, 3) }
 func TestInShort(t *testing.T) { _ = testflag.InShort(1, 2) }
 func TestUpdate(t *testing.T) { _ = testflag.Update() }`,
 		"b_test.go": `package a
@@ -43,7 +44,7 @@ var sizes = sync.OnceValue(func() int { return testflag.Pick(1, 2, 3) })`,
 		t.Fatal(err)
 	}
 	slices.Sort(got)
-	if want := "TestHelped TestMethod TestOwn TestShare TestSkips TestVariable"; strings.Join(got, " ") != want {
+	if want := "TestHelped TestKept TestMethod TestOwn TestShare TestSkips TestVariable"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }

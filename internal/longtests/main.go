@@ -53,7 +53,7 @@ func isModule(path string) bool {
 }
 
 // longForms are the functions of testflag that a test with a long form calls.
-var longForms = []string{"Pick", "Rounds", "Share", "Long"}
+var longForms = []string{"Pick", "PickRecorded", "Rounds", "Share", "Long"}
 
 // longTests are the names of the tests in the files of a package that have a long form.
 func longTests(files []string) ([]string, error) {

@@ -4,6 +4,7 @@
 //	-rounds N   how many rounds they make
 //	-long       the long form, which .ci/run uses
 //	-update     writes expected results again
+//	-recorded   compares all recorded results, in every form
 //
 // Tests have three lengths: -short is for each change of the code, the form without
 // flags for each commit, -long for each submission. Pick chooses among them.

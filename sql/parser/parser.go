@@ -230,7 +230,7 @@ func (p *Parser) parseOne(text string, mode types.SQLMode) (Statement, error) {
 		src, list = sh.cut(sh.out())
 		var err2 error
 		if node, err2 = p.run(&st, src, mode); err2 != nil {
-			if sh.accounts {
+			if sh.accounts || sh.word(0) == "KILL" {
 				return Statement{}, syntaxError(sh.src, sh.writtenAt(errorOffset(src, err2.Error())), mode)
 			}
 			return Statement{}, parseError(src, err2, mode)

@@ -21,10 +21,9 @@ import (
 // mutated are the packages whose code is changed, with those below them.
 var mutated = []string{"./sql/planner/...", "./sql/expr/...", "./sql/exec/...", "./sql/source/...", "./sql/searchdoc", "./sql/ddl/..."}
 
-// suites are the packages whose tests run, in their normal form but for those of short
-// and recorded:
-// the mutant's own first, then the fastest, of those that reach it. The limit is for all
-// that run for one mutant.
+// suites are the packages whose tests run, in their normal form but for those of short and
+// recorded: the mutant's own first, then the fastest, of those that reach it. The limit is
+// for all that run for one mutant.
 var suites = []string{"./sql/planner", "./sql/planner/bind", "./sql/expr", "./sql/exec", "./sql/source", "./sql/source/kvread", "./sql/source/searchscan", "./sql/ddl", "./test/diff", "./test/sqllogic", "./sql/planner/plantest", "./test/metamorphic", "./sql/session", "./server"}
 
 // short are the suites that run in their short form: the normal one has writers that are

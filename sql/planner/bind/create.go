@@ -56,6 +56,11 @@ func (b *binder) createTable(n *ast.CreateTableStmt) (logical.Statement, error) 
 			return nil, err
 		}
 		if b.isVirtual(src) {
+			if _, ok, err := b.env.Virtual.Virtual(src, n.ReferTable.Name.O); err != nil {
+				return nil, err
+			} else if !ok {
+				return nil, noVirtualTable(src, n.ReferTable.Name.O)
+			}
 			return nil, sqlerr.ViewInvalid(src, n.ReferTable.Name.O, "BASE TABLE")
 		}
 		b.needEach([]logical.TableName{{DB: src, Name: n.ReferTable.Name.O}}, priv.Select)

@@ -186,10 +186,7 @@ func (b *binder) tableName(sc *scope, n *ast.TableName, alias string) (*source, 
 			return src, nil
 		}
 		if _, ok := b.env.Catalog.Database(db); !ok {
-			if strings.EqualFold(db, "information_schema") {
-				return nil, sqlerr.UnknownTableIn(strings.ToUpper(name), "information_schema")
-			}
-			return nil, sqlerr.NoSuchTable(db, name)
+			return nil, noVirtualTable(db, name)
 		}
 	}
 	right := b.readsTable(db, name)
@@ -552,4 +549,12 @@ func (b *binder) lockRef(t *tableRef, l logical.Lock) {
 		b.locks = true
 		b.locksForUpdate = b.locksForUpdate || l.Strength == logical.LockForUpdate
 	}
+}
+
+// noVirtualTable is the error of a table that a system's database does not have: 1109, 1146.
+func noVirtualTable(db, name string) error {
+	if strings.EqualFold(db, "information_schema") {
+		return sqlerr.UnknownTableIn(strings.ToUpper(name), "information_schema")
+	}
+	return sqlerr.NoSuchTable(db, name)
 }
