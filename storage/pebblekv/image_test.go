@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -364,5 +365,60 @@ func BenchmarkImageScan(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/pair")
 		})
+	}
+}
+
+// TestImagesTakeBlocks: the block cache gives up what images have, and takes it again.
+func TestImagesTakeBlocks(t *testing.T) {
+	s := openEager(t)
+	defer s.Close()
+	if had := s.claims.claimed(); had != s.opts.ImageBytes {
+		t.Errorf("%d bytes of a small cache are left for images", had)
+	}
+	s.claims.spare = 0 // as in a large one
+	s.claims.setImages(0)
+	whole := s.Metrics()["block_cache_capacity"]
+	if whole != s.opts.CacheBytes-s.opts.FilterBytes {
+		t.Errorf("the cache has %d bytes without an image", whole)
+	}
+	tx, err := s.Begin(t.Context(), storage.TxnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(4000) {
+		if err := tx.Put(t.Context(), imageKey(1, i), bytes.Repeat([]byte{1}, 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first scan has the image made
+		sn, err := s.Snapshot(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := sn.Scan(t.Context(), storage.Span{Start: imageKey(1, 0), End: imageKey(1, 4000)}, storage.ScanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(collect(t, sc, 0)); n != 4000 {
+			t.Errorf("%d pairs", n)
+		}
+		if err := sn.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, size := s.images.usage()
+	if taken := whole - s.Metrics()["block_cache_capacity"]; size < 4000*200 || taken < size || taken > size+s.claims.unit {
+		t.Errorf("an image of %d bytes takes %d of the cache", size, taken)
+	}
+	s.images.mu.Lock()
+	s.images.dropAll()
+	s.images.mu.Unlock()
+	for end := time.Now().Add(10 * time.Second); s.Metrics()["block_cache_capacity"] != whole; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the cache stays small without the image")
+		}
 	}
 }

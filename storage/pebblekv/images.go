@@ -40,6 +40,7 @@ type images struct {
 	heat  map[group]*heat
 	used  int64 // of the ready ones, without changes
 	busy  bool  // one is being made
+	next  int64 // about the size of that one
 	seeks atomic.Int64
 }
 
@@ -271,7 +272,7 @@ func (m *images) wanted(g group, read int64, size func() int64) *image {
 	}
 	h.read = 0
 	im := &image{}
-	m.by[g], m.busy = im, true
+	m.by[g], m.busy, m.next = im, true, h.size
 	m.count.Add(1)
 	return im
 }
@@ -321,8 +322,15 @@ func (m *images) renewed(g group, im *image) *image {
 	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || m.used+im.size > m.limit) {
 		return nil
 	}
-	im.next, m.busy = &image{}, true
+	im.next, m.busy, m.next = &image{}, true, im.size
 	return im.next
+}
+
+// held is the size of the images, that of the one that is being made included.
+func (m *images) held() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used + m.next
 }
 
 // usage is the number of images and their size.
@@ -389,6 +397,8 @@ func (s *Store) startImage(g group, im *image) {
 	}
 	work := func() {
 		defer s.exit()
+		s.claimImages() // before it is made
+		defer s.claimImages()
 		ok := false
 		defer func() { s.images.finish(g, im, ok) }()
 		ok = s.makeImage(g, im)
@@ -400,6 +410,9 @@ func (s *Store) startImage(g group, im *image) {
 	}
 	go guard.Do(s.opts.Logger, "making an image", work)
 }
+
+// claimImages has the block cache make room for the images, or take what they have left.
+func (s *Store) claimImages() { s.claims.setImages(s.images.held()) }
 
 // makeImage copies a group; false when that did not work out.
 func (s *Store) makeImage(g group, im *image) bool {
@@ -418,7 +431,7 @@ func (s *Store) makeImage(g group, im *image) bool {
 func (m *images) finish(g group, im *image, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.busy = false
+	m.busy, m.next = false, 0
 	old := m.by[g]
 	if old == nil || im != old && im != old.next {
 		return // dropped

@@ -24,8 +24,9 @@ type Options struct {
 	// CacheBytes is the memory of the block cache; the write buffers are
 	// charged to it. 0 means 256 MiB. It lives in the Go heap.
 	CacheBytes int64
-	// ImageBytes is how much of CacheBytes is for copies of tables and indexes
-	// that are read over and over; 0 means a quarter, negative none.
+	// ImageBytes is how much of CacheBytes the copies of tables and indexes may have
+	// that are read over and over; 0 means a quarter, negative none. Blocks use what
+	// they do not have.
 	ImageBytes int64
 	// FilterBytes is how much of CacheBytes is for filters of tables and
 	// indexes in which missing keys are often looked up; 0 means a 32nd

@@ -133,11 +133,14 @@ func TestRenewClosedSnapshot(t *testing.T) {
 func TestShrinkCache(t *testing.T) {
 	s := openEager(t)
 	defer s.Close()
-	size := s.cache.MaxSize()
-	for _, bytes := range []int64{1 << 20, 16 << 20, 0, 1 << 30, 0} {
+	size, spared := s.cache.MaxSize(), s.claims.claimed()
+	for _, bytes := range []int64{1 << 20, 16 << 20, 0, 1 << 30, 5 << 20, 0} {
 		s.ShrinkCache(bytes)
+		if got := s.claims.claimed() - spared; got < bytes || got > bytes+s.claims.unit {
+			t.Errorf("%d bytes are taken for %d", got, bytes)
+		}
 	}
-	if s.cache.MaxSize() != size || s.unclaim != nil {
+	if s.cache.MaxSize() != size {
 		t.Error("the cache is not as before")
 	}
 }

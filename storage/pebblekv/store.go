@@ -79,9 +79,8 @@ type Store struct {
 	images    images
 	filters   filters
 
-	cache   *pebble.Cache
-	shrink  sync.Mutex
-	unclaim func() // takes back what ShrinkCache took; under shrink
+	cache  *pebble.Cache
+	claims claims // of the cache
 
 	closing  atomic.Bool
 	active   atomic.Int64 // calls in progress
@@ -307,9 +306,11 @@ func (s *Store) cleanBulk() error {
 }
 
 func (s *Store) openDB() error {
-	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.ImageBytes - s.opts.FilterBytes)
+	cache := pebble.NewCache(s.opts.CacheBytes - s.opts.FilterBytes)
 	defer cache.Unref()
 	s.cache = cache
+	s.claims.cache, s.claims.unit, s.claims.spare = cache, max(s.opts.CacheBytes/claimUnits, 1), min(s.opts.ImageBytes, claimSpare)
+	s.claims.setImages(0)
 	s.po = s.opts.pebbleOptions(s.disk, cache)
 	s.damaged.log, s.disk.damages = s.opts.Logger, &s.damaged
 	said, err := s.openLogs()
@@ -527,6 +528,7 @@ func (s *Store) watch() {
 				}
 				if s.enter() == nil {
 					defer s.exit()
+					s.claimImages()
 					s.dropStale()
 				}
 			})
@@ -656,7 +658,7 @@ func (s *Store) Close() error {
 	}
 	s.handles.closeAll()
 	s.snapshots.drop()
-	s.claim(0)
+	s.claims.end()
 	s.disk.syncWanted.Add(1) // the log is synced when it is closed
 	err := s.db.Close()
 	if err == nil && s.disk.frozen() == nil {
@@ -682,20 +684,7 @@ func (s *Store) ShrinkCache(bytes int64) {
 		return
 	}
 	defer s.exit()
-	s.claim(bytes)
-}
-
-func (s *Store) claim(bytes int64) {
-	s.shrink.Lock()
-	defer s.shrink.Unlock()
-	before := s.unclaim
-	s.unclaim = nil
-	if bytes > 0 {
-		s.unclaim = s.cache.Reserve(int(bytes))
-	}
-	if before != nil {
-		before()
-	}
+	s.claims.setShrink(bytes)
 }
 
 // Checkpoint implements storage.Store. The directory must not exist; the copy

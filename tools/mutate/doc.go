@@ -13,6 +13,11 @@
 // -in and -by choose the packages that are changed and those whose tests run: what the
 // unit tests of a package notice is known in a minute or two.
 //
+// By default, mutants are boundaries (< to <=), negations (== to !=), arithmetic, && to ||,
+// true to false, continue to break, and statements that are left out. -kinds usual makes
+// those that gremlins makes by default: boundaries, negations, also of error checks,
+// arithmetic, ++ to --, and signs.
+//
 // Left out are changes that are known to make no difference: of capacities, of lists of
 // memory to be used again, of what is returned next to an error, of the texts of internal
 // errors, and between < and <= of floating-point numbers.

@@ -100,9 +100,9 @@ func (f *finder) text(n ast.Node) string {
 	return string(f.src[f.file][f.p.Fset.Position(n.Pos()).Offset:f.p.Fset.Position(n.End()).Offset])
 }
 
-func (f *finder) add(n ast.Node, now, text string) {
+func (f *finder) add(k kind, n ast.Node, now, text string) {
 	p := f.p.Fset.Position(n.Pos())
-	f.sites = append(f.sites, site{file: f.file, pkg: f.p.Name, line: p.Line, from: p.Offset, to: f.p.Fset.Position(n.End()).Offset, was: f.text(n), now: now, text: text})
+	f.sites = append(f.sites, site{file: f.file, pkg: f.p.Name, line: p.Line, kind: k, from: p.Offset, to: f.p.Fset.Position(n.End()).Offset, was: f.text(n), now: now, text: text})
 }
 
 // other are the operators that replace an operator.
@@ -121,29 +121,35 @@ func (f *finder) look(n ast.Node) {
 		f.binary(n)
 	case *ast.Ident:
 		if n.Name == "true" && f.p.TypesInfo.Uses[n] == types.Universe.Lookup("true") {
-			f.add(n, "false", "!MUTANT")
+			f.add(constant, n, "false", "!MUTANT")
 		}
 		if n.Name == "false" && f.p.TypesInfo.Uses[n] == types.Universe.Lookup("false") {
-			f.add(n, "true", "MUTANT")
+			f.add(constant, n, "true", "MUTANT")
 		}
 	case *ast.ExprStmt:
 		if f.inBlock() && !f.givesBack(n) {
-			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+			f.add(statement, n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+		}
+	case *ast.UnaryExpr:
+		if f.p.TypesInfo.Types[n].Value == nil && n.Op == token.SUB {
+			f.function(sign, n, f.text(n.X))
 		}
 	case *ast.IncDecStmt:
 		if f.inBlock() {
-			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+			back := f.text(n.X) + map[token.Token]string{token.INC: "--", token.DEC: "++"}[n.Tok]
+			f.add(step, n, back, "if MUTANT {\n"+back+"\n} else {\n"+f.text(n)+"\n}")
+			f.add(statement, n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.AssignStmt:
 		if f.frees(n) {
 			return
 		}
 		if n.Tok != token.DEFINE && f.inBlock() && f.text(n.Lhs[0]) != "_" {
-			f.add(n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
+			f.add(statement, n, "nothing", "if !MUTANT {\n"+f.text(n)+"\n}")
 		}
 	case *ast.BranchStmt:
 		if n.Tok == token.CONTINUE && n.Label == nil && f.inBlock() {
-			f.add(n, "break", "if MUTANT {\nbreak\n}\ncontinue")
+			f.add(loop, n, "break", "if MUTANT {\nbreak\n}\ncontinue")
 		}
 	}
 }
@@ -190,6 +196,27 @@ func (f *finder) inBlock() bool {
 }
 
 func (f *finder) binary(n *ast.BinaryExpr) {
+	for i, op := range other[n.Op] {
+		k := negation
+		switch {
+		case n.Op == token.LAND || n.Op == token.LOR:
+			k = logic
+		case n.Op == token.ADD || n.Op == token.SUB || n.Op == token.MUL || n.Op == token.QUO:
+			k = arithmetic
+		case isNil(f, n):
+			k = errorCheck
+		case i == 0 && len(other[n.Op]) == 2:
+			k = boundary
+		}
+		if k == boundary && f.isFloat(n.X) || strings.HasPrefix(f.text(n.X), "cap(") {
+			continue // whether two estimates are equal to the last bit
+		}
+		f.function(k, n, f.text(n.X)+" "+op.String()+" "+f.text(n.Y))
+	}
+}
+
+// function replaces an expression of a basic type that is no text.
+func (f *finder) function(k kind, n ast.Expr, now string) {
 	tv := f.p.TypesInfo.Types[n]
 	t, ok := tv.Type.Underlying().(*types.Basic)
 	if !ok || tv.Value != nil || t.Info()&types.IsString != 0 {
@@ -200,16 +227,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		name = "bool"
 	}
 	name = strings.TrimPrefix(name, f.p.Name+".")
-	if isNil(f, n) {
-		return
-	}
-	for i, op := range other[n.Op] {
-		if i == 0 && len(other[n.Op]) == 2 && f.isFloat(n.X) || strings.HasPrefix(f.text(n.X), "cap(") {
-			continue // whether two estimates are equal to the last bit
-		}
-		now := f.text(n.X) + " " + op.String() + " " + f.text(n.Y)
-		f.add(n, now, "func() "+name+" {\nif MUTANT {\nreturn "+now+"\n}\nreturn "+f.text(n)+"\n}()")
-	}
+	f.add(k, n, now, "func() "+name+" {\nif MUTANT {\nreturn "+now+"\n}\nreturn "+f.text(n)+"\n}()")
 }
 
 func (f *finder) isFloat(e ast.Expr) bool {
@@ -217,7 +235,7 @@ func (f *finder) isFloat(e ast.Expr) bool {
 	return ok && t.Info()&types.IsFloat != 0
 }
 
-// isNil reports a comparison of an error with nil: its negation is found by any test.
+// isNil reports a comparison of an error with nil, whose negation any test finds.
 func isNil(f *finder, n *ast.BinaryExpr) bool {
 	id, ok := n.Y.(*ast.Ident)
 	return ok && id.Name == "nil" && f.text(n.X) == "err"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -84,6 +85,7 @@ func main() {
 	limit := flag.Duration("limit", 2*time.Minute, "most processor time of all tests of a mutant: a minute on two processors")
 	verbose := flag.Bool("v", false, "print killed mutants too")
 	only := flag.String("only", "", "numbers of the mutants to try, with commas; empty for all")
+	kinds := flag.String("kinds", "all", "kinds of changes: all but for those of error checks, steps and signs, the usual ones, or a list with commas")
 	in := flag.String("in", "", "packages whose code is changed instead of all, with commas: ./sql/ddl/...")
 	by := flag.String("by", "", "packages whose tests run instead of all, with commas: ./sql/ddl")
 	flag.Parse()
@@ -93,13 +95,13 @@ func main() {
 	if *by != "" {
 		suites = strings.Split(*by, ",")
 	}
-	if err := run(*count, *seed, *jobs, *limit, *verbose, *only); err != nil {
+	if err := run(*count, *seed, *jobs, *limit, *verbose, *only, *kinds); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, only string) error {
+func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, only, kinds string) error {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -113,6 +115,13 @@ func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, on
 	if err != nil {
 		return err
 	}
+	wanted, ok := kindSets[kinds]
+	if !ok {
+		for _, k := range strings.Split(kinds, ",") {
+			wanted = append(wanted, kind(k))
+		}
+	}
+	sites = slices.DeleteFunc(sites, func(s site) bool { return !slices.Contains(wanted, s.kind) })
 	list := choose(sites, count, rand.New(rand.NewPCG(seed, seed)))
 	fmt.Printf("%d places, %d mutants\n", len(sites), len(list))
 	r := &runner{root: root, dir: dir, binaries: map[string]string{}, verbose: verbose}
@@ -302,7 +311,7 @@ func (r *runner) measureTest(t *test) error {
 func (r *runner) run(list []*test, most time.Duration, env ...string) (took time.Duration, out string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*most)
 	defer cancel()
-	limit := fmt.Sprintf("ulimit -t %d; exec \"$0\" \"$@\"", int(most.Seconds())+1)
+	limit := fmt.Sprintf("ulimit -v 12000000; ulimit -t %d; exec \"$0\" \"$@\"", int(most.Seconds())+1)
 	cmd := exec.CommandContext(ctx, "sh", "-c", limit, r.binaries[list[0].pkg], "-test.failfast", "-test.run", pattern(list))
 	if slices.Contains(short, list[0].pkg) {
 		cmd.Args = append(cmd.Args, "-test.short")
@@ -325,14 +334,14 @@ func (r *runner) tryAll(list []*mutant, jobs int, limit time.Duration) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	work := make(chan *mutant)
-	killed := 0
+	killed := map[kind]int{}
 	for range jobs {
 		wg.Go(func() {
 			for m := range work {
 				by := r.try(m, limit)
 				mu.Lock()
 				if by != "" {
-					killed++
+					killed[m.kind]++
 				}
 				if by == "" || r.verbose {
 					r.report(m, by)
@@ -346,7 +355,19 @@ func (r *runner) tryAll(list []*mutant, jobs int, limit time.Duration) {
 	}
 	close(work)
 	wg.Wait()
-	fmt.Printf("%d of %d mutants killed: %.1f %%\n", killed, len(list), 100*float64(killed)/float64(len(list)))
+	all, dead := map[kind]int{}, 0
+	for _, m := range list {
+		all[m.kind]++
+	}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		fmt.Printf("%-10s %s\n", k, share(killed[k], all[k]))
+		dead += killed[k]
+	}
+	fmt.Printf("%s\n", share(dead, len(list)))
+}
+
+func share(n, of int) string {
+	return fmt.Sprintf("%d of %d mutants killed: %.1f %%", n, of, 100*float64(n)/float64(of))
 }
 
 // try gives the package whose tests kill a mutant; "" for none.

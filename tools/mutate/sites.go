@@ -17,10 +17,34 @@ import (
 type site struct {
 	file, pkg string
 	line      int
+	kind      kind
 	from, to  int // offsets of the text that is replaced
 	// was and now are for the report; text makes the code that has both, the new one
 	// when mutant %d is on.
 	was, now, text string
+}
+
+// kind is what a change does.
+type kind string
+
+const (
+	boundary   kind = "boundary"   // < to <=
+	negation   kind = "negation"   // < to >=, == to !=
+	errorCheck kind = "error"      // a negation of err != nil
+	arithmetic kind = "arithmetic" // + to -
+	step       kind = "step"       // ++ to --
+	sign       kind = "sign"       // -x to x
+	logic      kind = "logic"      // && to ||
+	constant   kind = "constant"   // true to false
+	statement  kind = "statement"  // left out
+	loop       kind = "loop"       // continue to break
+)
+
+// The kinds of two sets: the usual ones are those that gremlins makes unless configured
+// otherwise.
+var kindSets = map[string][]kind{
+	"all":   {boundary, negation, arithmetic, logic, constant, statement, loop},
+	"usual": {boundary, negation, errorCheck, arithmetic, step, sign},
 }
 
 func (s site) overlaps(o site) bool { return s.from < o.to && o.from < s.to }
