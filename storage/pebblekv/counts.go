@@ -128,7 +128,7 @@ func (s *Store) Metrics() map[string]int64 {
 	defer s.exit()
 	m := s.db.Metrics()
 	out["block_cache_bytes"] = m.BlockCache.Size
-	out["block_cache_capacity"] = s.cache.MaxSize() - s.claims.claimed()
+	out["block_cache_capacity"] = max(s.cache.MaxSize()-s.claims.claimed(), 0)
 	out["block_cache_hits"] = m.BlockCache.Hits
 	out["block_cache_misses"] = m.BlockCache.Misses
 	out["filter_hits"] = m.Filter.Hits

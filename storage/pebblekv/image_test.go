@@ -375,7 +375,9 @@ func TestImagesTakeBlocks(t *testing.T) {
 	if had := s.claims.claimed(); had != s.opts.ImageBytes {
 		t.Errorf("%d bytes of a small cache are left for images", had)
 	}
+	s.claims.mu.Lock()
 	s.claims.spare = 0 // as in a large one
+	s.claims.mu.Unlock()
 	s.claims.setImages(0)
 	whole := s.Metrics()["block_cache_capacity"]
 	if whole != s.opts.CacheBytes-s.opts.FilterBytes {

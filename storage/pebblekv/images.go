@@ -40,7 +40,7 @@ type images struct {
 	heat  map[group]*heat
 	used  int64 // of the ready ones, without changes
 	busy  bool  // one is being made
-	next  int64 // about the size of that one
+	room  int64 // about the size of that one
 	seeks atomic.Int64
 }
 
@@ -272,7 +272,7 @@ func (m *images) wanted(g group, read int64, size func() int64) *image {
 	}
 	h.read = 0
 	im := &image{}
-	m.by[g], m.busy, m.next = im, true, h.size
+	m.by[g], m.busy, m.room = im, true, h.size
 	m.count.Add(1)
 	return im
 }
@@ -322,7 +322,7 @@ func (m *images) renewed(g group, im *image) *image {
 	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || m.used+im.size > m.limit) {
 		return nil
 	}
-	im.next, m.busy, m.next = &image{}, true, im.size
+	im.next, m.busy, m.room = &image{}, true, im.size
 	return im.next
 }
 
@@ -330,7 +330,7 @@ func (m *images) renewed(g group, im *image) *image {
 func (m *images) held() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.used + m.next
+	return m.used + m.room
 }
 
 // usage is the number of images and their size.
@@ -431,7 +431,7 @@ func (s *Store) makeImage(g group, im *image) bool {
 func (m *images) finish(g group, im *image, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.busy, m.next = false, 0
+	m.busy, m.room = false, 0
 	old := m.by[g]
 	if old == nil || im != old && im != old.next {
 		return // dropped

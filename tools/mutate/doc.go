@@ -14,9 +14,9 @@
 // unit tests of a package notice is known in a minute or two.
 //
 // By default, mutants are boundaries (< to <=), negations (== to !=), arithmetic, && to ||,
-// true to false, continue to break, and statements that are left out. -kinds usual makes
-// those that gremlins makes by default: boundaries, negations, also of error checks,
-// arithmetic, ++ to --, and signs.
+// true to false, continue to break and back, and statements that are left out. -kinds usual
+// makes those that gremlins makes by default: boundaries, negations, also of error checks,
+// arithmetic, ++ to --, signs, and continue to break and back.
 //
 // Left out are changes that are known to make no difference: of capacities, of lists of
 // memory to be used again, of what is returned next to an error, of the texts of internal

@@ -109,7 +109,7 @@ func (f *finder) add(k kind, n ast.Node, now, text string) {
 var other = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR}, token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL}, token.LAND: {token.LOR}, token.LOR: {token.LAND},
-	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL},
+	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL}, token.REM: {token.MUL},
 }
 
 func (f *finder) look(n ast.Node) {
@@ -151,7 +151,23 @@ func (f *finder) look(n ast.Node) {
 		if n.Tok == token.CONTINUE && n.Label == nil && f.inBlock() {
 			f.add(loop, n, "break", "if MUTANT {\nbreak\n}\ncontinue")
 		}
+		if n.Tok == token.BREAK && n.Label == nil && f.inBlock() && f.leavesLoop() {
+			f.add(loop, n, "continue", "if MUTANT {\ncontinue\n}\nbreak")
+		}
 	}
+}
+
+// leavesLoop reports whether a break at this place ends a loop.
+func (f *finder) leavesLoop() bool {
+	for i := len(f.stack) - 1; i >= 0; i-- {
+		switch f.stack[i].(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			return true
+		case *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.FuncLit:
+			return false
+		}
+	}
+	return false
 }
 
 // frees reports that memory is put where it is kept for its next use.
@@ -201,7 +217,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		switch {
 		case n.Op == token.LAND || n.Op == token.LOR:
 			k = logic
-		case n.Op == token.ADD || n.Op == token.SUB || n.Op == token.MUL || n.Op == token.QUO:
+		case n.Op == token.ADD || n.Op == token.SUB || n.Op == token.MUL || n.Op == token.QUO || n.Op == token.REM:
 			k = arithmetic
 		case isNil(f, n):
 			k = errorCheck

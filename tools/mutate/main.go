@@ -85,7 +85,7 @@ func main() {
 	limit := flag.Duration("limit", 2*time.Minute, "most processor time of all tests of a mutant: a minute on two processors")
 	verbose := flag.Bool("v", false, "print killed mutants too")
 	only := flag.String("only", "", "numbers of the mutants to try, with commas; empty for all")
-	kinds := flag.String("kinds", "all", "kinds of changes: all but for those of error checks, steps and signs, the usual ones, or a list with commas")
+	kinds := flag.String("kinds", "all", "kinds of changes: all, which is those of our own; usual; or a list with commas")
 	in := flag.String("in", "", "packages whose code is changed instead of all, with commas: ./sql/ddl/...")
 	by := flag.String("by", "", "packages whose tests run instead of all, with commas: ./sql/ddl")
 	flag.Parse()
@@ -115,11 +115,9 @@ func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, on
 	if err != nil {
 		return err
 	}
-	wanted, ok := kindSets[kinds]
-	if !ok {
-		for _, k := range strings.Split(kinds, ",") {
-			wanted = append(wanted, kind(k))
-		}
+	wanted, err := kindsOf(kinds)
+	if err != nil {
+		return err
 	}
 	sites = slices.DeleteFunc(sites, func(s site) bool { return !slices.Contains(wanted, s.kind) })
 	list := choose(sites, count, rand.New(rand.NewPCG(seed, seed)))
@@ -138,6 +136,21 @@ func run(count int, seed uint64, jobs int, limit time.Duration, verbose bool, on
 	}
 	r.tryAll(list, jobs, limit)
 	return nil
+}
+
+// kindsOf are the kinds of a set, or of a list of kinds.
+func kindsOf(name string) ([]kind, error) {
+	if list, ok := kindSets[name]; ok {
+		return list, nil
+	}
+	var list []kind
+	for _, k := range strings.Split(name, ",") {
+		if !slices.Contains(kindSets["all"], kind(k)) && !slices.Contains(kindSets["usual"], kind(k)) {
+			return nil, fmt.Errorf("-kinds %s: %q is no kind", name, k)
+		}
+		list = append(list, kind(k))
+	}
+	return list, nil
 }
 
 // choose draws mutants at random places that do not overlap.

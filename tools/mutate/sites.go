@@ -31,20 +31,20 @@ const (
 	boundary   kind = "boundary"   // < to <=
 	negation   kind = "negation"   // < to >=, == to !=
 	errorCheck kind = "error"      // a negation of err != nil
-	arithmetic kind = "arithmetic" // + to -
+	arithmetic kind = "arithmetic" // + to -, % to *
 	step       kind = "step"       // ++ to --
 	sign       kind = "sign"       // -x to x
 	logic      kind = "logic"      // && to ||
 	constant   kind = "constant"   // true to false
 	statement  kind = "statement"  // left out
-	loop       kind = "loop"       // continue to break
+	loop       kind = "loop"       // continue to break, break to continue
 )
 
 // The kinds of two sets: the usual ones are those that gremlins makes unless configured
-// otherwise.
+// otherwise (its internal/configuration/mutantenabled.go).
 var kindSets = map[string][]kind{
 	"all":   {boundary, negation, arithmetic, logic, constant, statement, loop},
-	"usual": {boundary, negation, errorCheck, arithmetic, step, sign},
+	"usual": {boundary, negation, errorCheck, arithmetic, step, sign, loop},
 }
 
 func (s site) overlaps(o site) bool { return s.from < o.to && o.from < s.to }
