@@ -31,6 +31,9 @@ type account struct {
 	// operator's Next, or while its Next waits for that of its input. It
 	// reports false when nothing can be given back at the moment.
 	relief func() (bool, error)
+	// cache: what is held can be dropped at any time. It goes before anything is
+	// spilled, and any goroutine may call relief.
+	cache bool
 	// most, when set, is a limit of this account alone (tests).
 	most int64
 	// isListed is listed, for the owner alone.
@@ -101,6 +104,18 @@ func (a *account) room(n int64) (ok bool, err error) {
 	return true, nil
 }
 
+// spare makes a cache hold n bytes if there is memory that no one uses.
+func (a *account) spare(n int64) bool {
+	if more := roundStep(n - a.reserved.Load()); more > 0 {
+		if a.t.tryGrow(more) != nil {
+			return false
+		}
+		a.reserved.Add(more)
+	}
+	a.set(n)
+	return true
+}
+
 // must makes the operator hold n bytes, also beyond the limit: the buffers by
 // which memory is spilled.
 func (a *account) must(n int64) {
@@ -153,7 +168,7 @@ func (a *account) take(n int64) (ok bool, err error) {
 		}
 		other, _ := full.biggest(a)
 		switch {
-		case other != nil && other.reserved.Load() > mine:
+		case other != nil && (other.cache || other.reserved.Load() > mine):
 			if err := other.requestSpill(a.thread); err != nil {
 				return false, err
 			}
@@ -172,7 +187,7 @@ func (a *account) take(n int64) (ok bool, err error) {
 // requestSpill makes a spill: at once when it belongs to the goroutine that
 // requests it, else when its own goroutine looks next.
 func (a *account) requestSpill(by *thread) error {
-	if by != nil && by == a.thread {
+	if a.cache || by != nil && by == a.thread {
 		before := a.reserved.Load()
 		if ok, err := a.relief(); err != nil || ok && a.reserved.Load() < before {
 			return err

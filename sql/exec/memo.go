@@ -15,8 +15,8 @@ const memoBytes = 16 << 20
 // given up: the outer values differ from row to row.
 const memoTrial = 4096
 
-// memo keeps the results of a correlated subquery by its outer values. It may
-// be used by several goroutines.
+// memo keeps the results of a correlated subquery by its outer values, as long as
+// no one else needs the memory. It may be used by several goroutines.
 type memo struct {
 	// off: the subquery has effects, or gives other results when it runs again.
 	off  bool
@@ -28,9 +28,30 @@ type memo struct {
 	acct account
 }
 
+// start makes m count its results for t, until that is closed.
+func (m *memo) start(t *Tracker) {
+	m.acct = account{t: t, operator: "subquery", cache: true, relief: func() (bool, error) {
+		if !m.mu.TryLock() {
+			return false, nil // its user looks next
+		}
+		defer m.mu.Unlock()
+		m.forget()
+		return true, nil
+	}}
+	t.onClose(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.off = true
+		m.forget()
+	})
+}
+
 func (m *memo) get(key []byte) *subqueryRows {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.acct.wanted() {
+		m.forget()
+	}
 	rows := m.rows[string(key)]
 	if m.gets++; rows != nil {
 		m.hits++
@@ -56,7 +77,7 @@ func (m *memo) put(key []byte, rows *subqueryRows) {
 	if size > memoBytes {
 		return
 	}
-	if m.acct.to(m.size+size) != nil {
+	if m.acct.wanted() || !m.acct.spare(m.size+size) {
 		m.forget() // the statement goes on without
 		return
 	}
@@ -68,8 +89,7 @@ func (m *memo) put(key []byte, rows *subqueryRows) {
 }
 
 func (m *memo) forget() {
-	clear(m.rows)
-	m.size = 0
+	m.rows, m.size = nil, 0
 	m.acct.close()
 }
 

@@ -11,6 +11,51 @@ func memoRows(size int64) *subqueryRows {
 	return &subqueryRows{rowBuffer: &rowBuffer{store: rowStore{size: size}}}
 }
 
+// TestMemoGives: what a memo holds is given to whoever needs memory, also by another
+// goroutine and of another statement, before an operator spills.
+func TestMemoGives(t *testing.T) {
+	server := NewTracker("server", 1<<20)
+	query, other := server.Child(QueryTracker, 0), server.Child(QueryTracker, 0)
+	var m memo
+	m.start(query)
+	fill := func() {
+		t.Helper()
+		for i := 0; m.size < 800<<10; i++ {
+			m.put(fmt.Append(nil, i), memoRows(1000))
+		}
+	}
+	fill()
+	acct := account{t: query, operator: "JSON_TABLE", thread: &thread{}}
+	if err := acct.to(500 << 10); err != nil || len(m.rows) > 0 {
+		t.Errorf("%v with %d results", err, len(m.rows))
+	}
+	acct.close()
+	fill()
+	spills := 0
+	s := spillingAccount(other, &thread{}, &spills)
+	if ok, err := s.room(500 << 10); !ok || err != nil || spills > 0 || len(m.rows) > 0 {
+		t.Errorf("%v %v with %d results and %d spills", ok, err, len(m.rows), spills)
+	}
+	s.close()
+	fill()
+	m.mu.Lock() // in use
+	if err := acct.to(500 << 10); err != nil {
+		t.Error(err)
+	}
+	m.mu.Unlock()
+	if m.get([]byte("1")) != nil || server.Used() != 512<<10 {
+		t.Errorf("%d results, %d bytes", len(m.rows), server.Used())
+	}
+	acct.close()
+	fill()
+	query.Close()
+	m.put([]byte("1"), memoRows(1000))
+	other.Close()
+	if server.Used() != 0 || len(server.spillers) > 0 || len(m.rows) > 0 {
+		t.Errorf("%d bytes, %d accounts", server.Used(), len(server.spillers))
+	}
+}
+
 // TestMemo: results are found by their exact outer values, are forgotten
 // together when they grow too large for the memo or the query, and are not kept
 // when they are of no use.
@@ -32,7 +77,8 @@ func TestMemo(t *testing.T) {
 		t.Errorf("%d results of %d bytes", len(m.rows), m.size)
 	}
 
-	limited := memo{acct: account{t: NewTracker("query", 100<<10), operator: "subquery"}}
+	var limited memo
+	limited.start(NewTracker("query", 100<<10))
 	for i := range 1000 {
 		limited.put(key(value.Int(int64(i))), memoRows(1000))
 	}

@@ -40,7 +40,7 @@ func newSubqueries(ctx context.Context, env *Env, plan *physical.Plan, extra []e
 	for i := range s.runs {
 		if n := plan.Subplans[i]; n != nil && s.depends(i) {
 			s.runs[i].memo.off = isVolatile(n)
-			s.runs[i].memo.acct = account{t: env.Memory, operator: "subquery"}
+			s.runs[i].memo.start(env.Memory)
 		}
 	}
 	note := func(e expr.Expr) {

@@ -181,14 +181,17 @@ func (t *Tracker) Close() {
 	t.Shrink(t.used.Load())
 }
 
-// biggest is the account with most memory that can spill and has no request yet,
-// and what others have promised.
+// biggest is the account with most memory that can spill and has no request yet, a
+// cache if there is one, and what others have promised.
 func (t *Tracker) biggest(but *account) (*account, int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var top *account
 	for a := range t.spillers {
-		if a != but && !a.requested.Load() && (top == nil || a.reserved.Load() > top.reserved.Load()) {
+		if a == but || a.requested.Load() || top != nil && top.cache && !a.cache {
+			continue
+		}
+		if top == nil || a.cache && !top.cache || a.reserved.Load() > top.reserved.Load() {
 			top = a
 		}
 	}

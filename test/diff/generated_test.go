@@ -29,7 +29,7 @@ func TestGenerated(t *testing.T) {
 	r := &run{t: t, ctx: t.Context(), base: open(t, servertest.DSN(s), "SET sql_mode = '"+mode+"'", "SET timestamp = 1700000000.123456", "SET sqlots_parallelism = 1")}
 	var out strings.Builder
 	var texts []string
-	for i := range testflag.PickRecorded(0, generatedRounds/2, generatedRounds) {
+	for i := range testflag.PickRecorded(0, generatedRounds/4, generatedRounds) {
 		seed := uint64(1000 + i)
 		fmt.Fprintf(&out, "## seed %d\n", seed)
 		texts = append(texts, "")

@@ -4,8 +4,11 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
@@ -15,92 +18,176 @@ import (
 // TestSearchParts compares aggregates, groups, pages and lists of a table of so many
 // rows that its search index is read in parts, with those of scans: by one worker and
 // by four, with all rows in the index, and with some that are changed meanwhile or by
-// the transaction itself.
+// the transaction itself. In each second round the index is a columnar one, over columns
+// of more types; in each fourth one another connection writes without a pause.
 func TestSearchParts(t *testing.T) {
 	testflag.Normal(t)
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 512 << 20, DataDir: t.TempDir()})
 	dsn := servertest.DSN(s)
-	for round := range uint64(testflag.Rounds(1, 1, 2)) {
-		seed := testflag.Seed(1) + round
-		rnd := rand.New(rand.NewPCG(seed, 84))
-		r := &run{t: t, ctx: t.Context(), seed: seed}
-		conn := open(t, dsn, "SET sql_mode = ''", "SET time_zone = 'Europe/Berlin'", "SET max_execution_time = 20000",
+	compared := 0
+	for round := range uint64(testflag.Rounds(1, 2, 4)) {
+		r := &run{t: t, ctx: t.Context(), seed: testflag.Seed(1) + round}
+		r.base = open(t, dsn, "SET sql_mode = ''", "SET time_zone = 'Europe/Berlin'", "SET max_execution_time = 20000",
 			"CREATE DATABASE IF NOT EXISTS parts_of", "USE parts_of", "DROP TABLE IF EXISTS b, g")
-		must := func(text string) {
-			t.Helper()
-			if a := do(r.ctx, conn, text); a.err != nil {
-				t.Fatal(text, a.err)
-			}
-		}
-		var cols []column
-		for _, c := range columnKinds() {
-			if !c.raw {
-				cols = append(cols, c)
-			}
-		}
-		rnd.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
-		cols = cols[:4+rnd.IntN(5)]
-		var defs, names []string
-		for _, c := range cols {
-			defs, names = append(defs, c.name+" "+c.typ+" NULL"), append(names, c.name)
-		}
-		list := strings.Join(names, ", ")
-		must("CREATE TABLE b (id INT PRIMARY KEY, " + strings.Join(defs, ", ") + ")")
-		must("CREATE TABLE g (id INT, " + strings.Join(defs, ", ") + ", wide BIGINT, text_ VARCHAR(20), PRIMARY KEY (id), SEARCH INDEX s (id, " + list + ", wide, text_))")
-		const base, copies = 500, 160
-		rows := make([]string, base)
-		for i := range rows {
-			vals := []string{fmt.Sprint(i)}
-			for _, c := range cols {
-				v := "NULL"
-				if rnd.IntN(6) > 0 {
-					v = pick(rnd, c.values)
-				}
-				vals = append(vals, v)
-			}
-			rows[i] = "(" + strings.Join(vals, ", ") + ")"
-		}
-		must("INSERT INTO b VALUES " + strings.Join(rows, ", "))
-		must(fmt.Sprintf("INSERT INTO g SELECT b.id + %d * n.n, %s, IF(b.id %% 9 = 0, NULL, (b.id * 7919 + n.n) %% 20011 * 1000003), CONCAT('t', (b.id + n.n) %% 97) FROM (WITH RECURSIVE n AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM n WHERE n < %d) SELECT * FROM n) n, b", base, list, copies-1))
-		must("ANALYZE TABLE g")
-		cols = append(cols, column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "71400", "50000"}},
-			column{name: "wide", typ: "BIGINT", kind: kindInt, values: []string{"7000021", "0", "10000030000"}}, column{name: "text_", typ: "VARCHAR(20)", kind: kindText, values: []string{"'t5'", "'t77'"}})
-		r.base = conn
-		for range 5 { // 80,000 rows take a while
-			r.caughtUp()
-		}
-		warnsOnce(r, conn, names[0])
-		leavesOut(r, conn)
-		queries := testflag.Pick(15, 60, 300)
-		for i := range queries {
-			switch i {
-			case queries / 3:
-				must("UPDATE g SET text_ = 'new', wide = id WHERE id % 101 = 5")
-				must("DELETE FROM g WHERE id BETWEEN 20000 AND 20400")
-			case queries / 2:
-				must("BEGIN")
-				must("DELETE FROM g WHERE id % 523 = 5")
-				must(fmt.Sprintf("UPDATE g SET %s = NULL WHERE id %% 331 = 3", pick(rnd, names)))
-				must("INSERT INTO g (id, wide) VALUES (500000, 1), (500001, NULL)")
-			}
-			text, ordered := searchQuestion(rnd, cols)
-			if rnd.IntN(3) == 0 {
-				text, ordered = joinQuestion(rnd), false
-			} else if rnd.IntN(4) == 0 {
-				text, ordered = fmt.Sprintf("SELECT wide %% %d AS m, COUNT(*), SUM(id), COUNT(DISTINCT text_), MIN(wide) FROM g @ GROUP BY m", 1+rnd.IntN(3000)), false
-			}
-			must("SET sqlots_parallelism = 1")
-			want := runQuery(r.ctx, conn, strings.Replace(text, "@", "USE INDEX ()", 1), false)
-			for _, workers := range []int{1, 4} {
-				must(fmt.Sprintf("SET sqlots_parallelism = %d", workers))
-				got := runQuery(r.ctx, conn, strings.Replace(text, "@", "FORCE INDEX (s)", 1), false)
-				if what := difference(want, got, ordered, false); what != "" {
-					r.report(fmt.Sprintf("search by %d: %s", workers, what), text, "\n  scan:", want.short(), "\n  search:", got.short())
-				}
-			}
-		}
-		must("ROLLBACK")
+		r.parts(open(t, dsn, "SET sql_mode = ''", "USE parts_of"))
+		compared += r.queries
 	}
+	t.Logf("%d statements compared", compared)
+}
+
+func (r *run) parts(writer *sql.Conn) {
+	rnd := rand.New(rand.NewPCG(r.seed, 84))
+	must := func(text string) {
+		r.t.Helper()
+		if a := do(r.ctx, r.base, text); a.err != nil {
+			r.t.Fatal(text, a.err)
+		}
+	}
+	columnarIndex, busy := r.seed%2 == 1, r.seed%4 == 3
+	var cols []column
+	for _, c := range append(columnKinds(), otherKinds()...) {
+		if !c.raw && c.name != "lt" && c.name != "lc" {
+			cols = append(cols, c)
+		}
+	}
+	if !columnarIndex {
+		cols = slices.DeleteFunc(cols, func(c column) bool {
+			return slices.ContainsFunc(otherKinds(), func(o column) bool { return o.name == c.name })
+		})
+	}
+	rnd.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
+	cols = cols[:4+rnd.IntN(5)]
+	stored := slices.Clone(cols)
+	if columnarIndex { // columns that questions do not name
+		for _, c := range append(columnKinds(), otherKinds()...) {
+			if (c.raw || c.name == "lc") && rnd.IntN(2) == 0 {
+				stored = append(stored, c)
+			}
+		}
+	}
+	var defs, names []string
+	for _, c := range stored {
+		defs, names = append(defs, c.name+" "+c.typ+" NULL"), append(names, c.name)
+	}
+	list := strings.Join(names, ", ")
+	must("CREATE TABLE b (id INT PRIMARY KEY, " + strings.Join(defs, ", ") + ")")
+	index := "SEARCH INDEX s (id, " + list + ", wide, text_)"
+	if columnarIndex {
+		index = "COLUMNAR INDEX s (*)"
+	}
+	must("CREATE TABLE g (id INT, " + strings.Join(defs, ", ") + ", wide BIGINT, text_ VARCHAR(20), PRIMARY KEY (id), " + index + ")")
+	const base, copies = 500, 160
+	rows := make([]string, base)
+	for i := range rows {
+		vals := []string{fmt.Sprint(i)}
+		for _, c := range stored {
+			v := "NULL"
+			if rnd.IntN(6) > 0 {
+				v = pick(rnd, c.values)
+			}
+			vals = append(vals, v)
+		}
+		rows[i] = "(" + strings.Join(vals, ", ") + ")"
+	}
+	must("INSERT INTO b VALUES " + strings.Join(rows, ", "))
+	must(fmt.Sprintf("INSERT INTO g SELECT b.id + %d * n.n, %s, IF(b.id %% 9 = 0, NULL, (b.id * 7919 + n.n) %% 20011 * 1000003), CONCAT('t', (b.id + n.n) %% 97) FROM (WITH RECURSIVE n AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM n WHERE n < %d) SELECT * FROM n) n, b", base, list, copies-1))
+	must("ANALYZE TABLE g")
+	for range 5 { // 80,000 rows take a while
+		r.caughtUp()
+	}
+	warnsOnce(r, r.base, names[0])
+	leavesOut(r, r.base)
+	whole := "SELECT id, wide, text_"
+	for _, c := range stored {
+		if c.show == "" {
+			c.show = "%s"
+		}
+		whole += ", " + fmt.Sprintf(c.show, c.name)
+	}
+	// change writes some rows; rnd of its caller.
+	change := func(rnd *rand.Rand) string {
+		id := rnd.IntN(base * copies)
+		switch rnd.IntN(4) {
+		case 0:
+			return fmt.Sprintf("DELETE FROM g WHERE id BETWEEN %d AND %d", id, id+rnd.IntN(20))
+		case 1:
+			return fmt.Sprintf("REPLACE INTO g SELECT id + %d, %s, id * 1000003, 'new' FROM b WHERE id %% 50 = %d", id, list, rnd.IntN(50))
+		}
+		c := pick(rnd, stored)
+		return fmt.Sprintf("UPDATE IGNORE g SET %s = %s, wide = wide + 1 WHERE id BETWEEN %d AND %d", c.name, pick(rnd, c.values), id, id+rnd.IntN(50))
+	}
+	if busy {
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer close(stop)
+		own := rand.New(rand.NewPCG(r.seed, 85))
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				text := change(own)
+				if a := do(r.ctx, writer, text); a.err != nil && a.errNumber() != 1205 && a.errNumber() != 1213 {
+					r.t.Errorf("seed %d: the writer: %s\n%v", r.seed, text, a.err)
+				}
+			}
+		})
+	}
+	cols = append(cols, column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "71400", "50000"}},
+		column{name: "wide", typ: "BIGINT", kind: kindInt, values: []string{"7000021", "0", "10000030000"}}, column{name: "text_", typ: "VARCHAR(20)", kind: kindText, values: []string{"'t5'", "'t77'"}})
+	queries := testflag.Pick(15, 60, 300)
+	for i := range queries {
+		switch {
+		case busy && i%10 == 0:
+			must("COMMIT")
+			must("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		case busy && i%10 == 5:
+			for range 1 + rnd.IntN(5) {
+				if a := do(r.ctx, r.base, change(rnd)); a.err != nil { // the other one wrote these rows
+					must("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+				}
+			}
+		case busy:
+		case i == queries/3:
+			must("UPDATE g SET text_ = 'new', wide = id WHERE id % 101 = 5")
+			must("DELETE FROM g WHERE id BETWEEN 20000 AND 20400")
+		case i == queries/2:
+			must("BEGIN")
+			must("DELETE FROM g WHERE id % 523 = 5")
+			must(fmt.Sprintf("UPDATE g SET %s = NULL WHERE id %% 331 = 3", pick(rnd, names)))
+			must("INSERT INTO g (id, wide) VALUES (500000, 1), (500001, NULL)")
+		}
+		text, ordered := searchQuestion(rnd, cols)
+		switch n := rnd.IntN(12); {
+		case n < 4:
+			text, ordered = joinQuestion(rnd), false
+		case n < 6:
+			text, ordered = fmt.Sprintf("SELECT wide %% %d AS m, COUNT(*), SUM(id), COUNT(DISTINCT text_), MIN(wide) FROM g @ GROUP BY m", 1+rnd.IntN(3000)), false
+		case n == 6 && columnarIndex:
+			text, ordered = fmt.Sprintf("%s FROM g @ WHERE id %% %d = 0 ORDER BY id", whole, 100+rnd.IntN(900)), true
+		}
+		r.queries++
+		must("SET sqlots_parallelism = 1")
+		scan := strings.Replace(text, "@", "USE INDEX ()", 1)
+		want := runQuery(r.ctx, r.base, scan, false)
+		for _, workers := range []int{1, 4} {
+			must(fmt.Sprintf("SET sqlots_parallelism = %d", workers))
+			got := runQuery(r.ctx, r.base, strings.Replace(text, "@", "FORCE INDEX (s)", 1), false)
+			if what := difference(want, got, ordered, false); what != "" {
+				r.report(fmt.Sprintf("search by %d: %s", workers, what), text, "\n  scan:", want.short(), "\n  search:", got.short())
+			}
+		}
+		if i%5 == 0 {
+			got := runQuery(r.ctx, r.base, scan, false)
+			if what := difference(want, got, ordered, false); what != "" {
+				r.report("scan by 4: "+what, text, "\n  by 1:", want.short(), "\n  by 4:", got.short())
+			}
+		}
+	}
+	must("ROLLBACK")
 }
 
 // joinQuestion joins a part of the small table with the large one, which leaves out rows

@@ -228,7 +228,7 @@ func TestFiles(t *testing.T) {
 			addr := start(t, engine).Addr()
 			some := func(int) bool { return true }
 			if engine == onTiKV.engine {
-				some = testflag.Share(t, 64, 8, 1)
+				some = testflag.Share(t, 64, 12, 1)
 			}
 			for _, c := range cells {
 				for i, path := range slices.Sorted(maps.Keys(sizes)) {
