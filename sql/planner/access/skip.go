@@ -33,7 +33,7 @@ func (r *Request) skipPath(x *schema.Index) *Path {
 		}
 		lead, rest := ranges.Build(own[:k], r.Conds)
 		if lead != nil && lead.EqPrefix == k {
-			break // the plain range does as well
+			continue // the plain range does as well
 		}
 		groups := r.Est.Distinct(r.Context, t, columnIDs(t, own[:k]))
 		if groups <= 0 {
