@@ -437,6 +437,30 @@ func (x *Index) build(ctx context.Context, files *seg.Index, low uint64, positio
 	return nil
 }
 
+// snapshot is a state of the store, and the descriptor that says where the rows are in
+// it. One that is published meanwhile may be about another table, a copy, which was not
+// filled yet in that state.
+func (x *Index) snapshot(ctx context.Context) (storage.Snapshot, *descriptor, error) {
+	for {
+		d := x.desc.Load()
+		snap, err := x.m.cfg.Store.Snapshot(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if x.desc.Load() == d {
+			x.m.cfg.Steps.At(step.FollowTaken)
+			return snap, d, nil
+		}
+		if err := snap.Close(); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// moved reports whether the rows of a descriptor may be gone by now: see
+// storage.Store.Discard. What was read of them before is right if they are not.
+func (x *Index) moved(d *descriptor) bool { return x.desc.Load().table.ID != d.table.ID }
+
 // slice is one step of build.
 func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low uint64, position []byte) (next []byte, done bool, err error) {
 	select {
@@ -445,12 +469,11 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
-	snap, err := x.m.cfg.Store.Snapshot(ctx)
+	snap, d, err := x.snapshot(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	defer snap.Close()
-	d := x.desc.Load()
 	if !x.holds(d.index) {
 		return nil, false, errReopen
 	}
@@ -475,6 +498,7 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	if err != nil {
 		return nil, false, err
 	}
+	before := position
 	if n < len(keys) { // large rows
 		keys, done = keys[:n], false
 	}
@@ -485,6 +509,10 @@ func (x *Index) slice(ctx context.Context, files *seg.Index, b *seg.Batch, low u
 	} else {
 		position = keys[len(keys)-1]
 		b.Set(valuePosition, position)
+	}
+	x.m.cfg.Steps.At(step.FollowMade)
+	if x.moved(d) {
+		return before, false, nil
 	}
 	if err := x.apply(ctx, files, b, snap.Seq()); err != nil {
 		return nil, false, err
@@ -603,12 +631,11 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 		upTo = max(low, at)
 		return upTo, false, x.settle(files, upTo, true, seen)
 	}
-	snap, err := x.m.cfg.Store.Snapshot(ctx)
+	snap, d, err := x.snapshot(ctx)
 	if err != nil {
 		return 0, false, err
 	}
 	defer snap.Close()
-	x.m.cfg.Steps.At(step.FollowTaken)
 	at, err := snap.Settled(ctx)
 	if err != nil {
 		return 0, false, err
@@ -616,7 +643,6 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 	if at <= low {
 		return low, false, x.settle(files, low, true, seen)
 	}
-	d := x.desc.Load() // loaded after the snapshot: a copied table's old rows are not read when they go
 	if d.table.Stream == nil {
 		return 0, false, fmt.Errorf("table %s.%s has no change log", d.table.Database, d.table.Name)
 	}
@@ -633,43 +659,47 @@ func (x *Index) step(ctx context.Context, files *seg.Index, low, high uint64) (u
 		upTo = last
 	}
 	if len(keys) > 0 {
-		if err := x.update(ctx, files, snap, keys, low, upTo, max(high, snap.Seq())); err != nil {
-			return 0, false, err
+		if ok, err := x.update(ctx, files, snap, d, keys, low, upTo, max(high, snap.Seq())); err != nil || !ok {
+			return low, true, err
 		}
 	}
 	return upTo, !done, x.settle(files, upTo, done, seen)
 }
 
 // update applies changed rows to the files: all changes after low, up to upTo. Its
-// batches are of bounded size. Only the last one advances the files' checkpoint.
-func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snapshot, keys [][]byte, low, upTo, high uint64) error {
+// batches are of bounded size. Only the last one advances the files' checkpoint. ok is
+// false when it has to begin again, in a newer state of the store.
+func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snapshot, d *descriptor, keys [][]byte, low, upTo, high uint64) (ok bool, err error) {
 	select {
 	case x.m.updating <- struct{}{}:
 		defer func() { <-x.m.updating }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
+	}
+	if !x.holds(d.index) {
+		return false, errReopen
 	}
 	b := files.NewBatch()
 	for len(keys) > 0 {
-		d := x.desc.Load()
-		if !x.holds(d.index) {
-			return errReopen
-		}
 		n, err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:min(len(keys), 2*tailRecords)], b)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if keys = keys[n:]; len(keys) == 0 {
 			low = upTo
 		}
 		setBounds(b, low, high)
+		x.m.cfg.Steps.At(step.FollowMade)
+		if x.moved(d) {
+			return false, nil
+		}
 		if err := x.apply(ctx, files, b, snap.Seq()); err != nil {
-			return err
+			return false, err
 		}
 		x.m.cfg.Steps.At(step.FollowApplied)
 		b.Reset()
 	}
-	return nil
+	return true, nil
 }
 
 // apply puts a batch into the files that was made of the store's state at a

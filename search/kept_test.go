@@ -2,8 +2,11 @@ package search
 
 import (
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -67,4 +70,86 @@ func TestKeptFiles(t *testing.T) {
 			t.Errorf("%d documents of a table without rows", docs)
 		}
 	})
+}
+
+// TestCopiedMeanwhile: a table is copied while its index, which keeps its files, is at a
+// step between the state of the store that it reads and the files. It never reads a table
+// in a state in which that was not filled yet, or not there any more.
+func TestCopiedMeanwhile(t *testing.T) {
+	const all = 300
+	for _, build := range []bool{false, true} {
+		for _, at := range []step.Point{step.FollowTaken, step.FollowRead, step.FollowMade} {
+			if build && at == step.FollowRead {
+				continue // it reads no change log
+			}
+			t.Run(fmt.Sprint(at, " build ", build), func(t *testing.T) {
+				eachStore(t, func(w *world) {
+					reached, goOn := make(chan struct{}), make(chan struct{})
+					var stop atomic.Bool
+					w.steps = func(p step.Point) {
+						if p == at && stop.CompareAndSwap(true, false) {
+							reached <- struct{}{}
+							<-goOn
+						}
+					}
+					if !build {
+						w.start()
+						defer func() { w.m.Close() }()
+						w.fill(all)
+						w.caughtUp()
+						stop.Store(true)
+						w.change(map[uint64]uint64{3: 77, 5: 0, all: 78})
+					} else {
+						w.fill(all + 1)
+						w.change(map[uint64]uint64{3: 77, 5: 0, all: 78})
+						stop.Store(true)
+						w.start()
+						defer func() { w.m.Close() }()
+					}
+					<-reached
+					copied := w.table.Clone()
+					copied.ID = 9
+					copied.Search[0].Files = &schema.SearchFiles{Name: w.m.Files(w.table, &w.table.Search[0]), Table: 9}
+					put := func(to *schema.Table, remove bool) {
+						txn, err := w.store.Begin(t.Context(), storage.TxnOptions{})
+						if err != nil {
+							t.Fatal(err)
+						}
+						for i := range uint64(all + 1) { // without records
+							k, v := rowKey(to, number(i)), i*3+1
+							switch i {
+							case 3:
+								v = 77
+							case all:
+								v = 78
+							}
+							if i == 5 || remove {
+								err = txn.Delete(t.Context(), k)
+							} else {
+								err = txn.Put(t.Context(), k, number(v))
+							}
+							if err != nil {
+								t.Fatal(err)
+							}
+						}
+						if _, err := txn.Commit(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+					}
+					put(copied, false)
+					old := w.table
+					w.table = copied
+					w.m.Update([]*schema.Table{copied})
+					put(old, true)
+					close(goOn)
+					w.change(map[uint64]uint64{7: 79})
+					w.caughtUp()
+					w.exact()
+					if docs := w.index().Docs(); docs != all {
+						t.Errorf("%d documents", docs)
+					}
+				})
+			})
+		}
+	}
 }

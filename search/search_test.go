@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/step"
 	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/search/seg"
@@ -107,6 +108,7 @@ type world struct {
 	table *schema.Table
 	rows  *words
 	m     *Manager
+	steps step.Hook
 }
 
 func newWorld(t testing.TB, store storage.Store) *world {
@@ -137,7 +139,7 @@ func eachStore(t *testing.T, fn func(w *world)) {
 }
 
 func (w *world) start() {
-	w.m = New(Config{Store: w.store, Dir: w.dir, Rows: w.rows})
+	w.m = New(Config{Store: w.store, Dir: w.dir, Rows: w.rows, Steps: w.steps})
 	w.m.Update([]*schema.Table{w.table})
 }
 

@@ -51,6 +51,8 @@ const (
 	FollowTaken
 	// FollowRead: it has read the change log.
 	FollowRead
+	// FollowMade: it has made a batch of documents of the rows.
+	FollowMade
 	// FollowApplied: its files have a batch of documents.
 	FollowApplied
 	// FollowSettled: statements know what the files have.
@@ -77,7 +79,7 @@ func between(first, end Point) (out []Point) {
 var names = [points]string{
 	"CommitMarked", "CommitStarted", "CommitNoted", "CommitApplied", "CommitStored", "CommitReleased", "CommitSynced",
 	"ViewTaken", "LatestBound", "SearchNumbered", "SearchOpened", "SearchAsked", "SearchOverlaid", "SearchChosen", "SearchFetched",
-	"FollowTaken", "FollowRead", "FollowApplied", "FollowSettled",
+	"FollowTaken", "FollowRead", "FollowMade", "FollowApplied", "FollowSettled",
 }
 
 // String is the name of the constant.

@@ -261,6 +261,17 @@ func searchRows(db *sql.DB, q string) (string, error) {
 	return b.String(), rows.Err()
 }
 
+// without are the lines of a that are none of b.
+func without(a, b string) (out []string) {
+	others := strings.Split(b, "\n")
+	for line := range strings.SplitSeq(a, "\n") {
+		if !slices.Contains(others, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
 // compareSearch runs queries by the index and without it, in one snapshot.
 func compareSearch(t *testing.T, db *sql.DB, r *rand.Rand, when string) (n int) {
 	t.Helper()
@@ -275,7 +286,14 @@ func compareSearch(t *testing.T, db *sql.DB, r *rand.Rand, when string) (n int) 
 			t.Fatal(err)
 		}
 		if got != want {
-			t.Fatalf("%s: %s\nby the index:\n%.2000s\nwithout:\n%.2000s", when, a, got, want)
+			state := func(q string) string {
+				rows, err := searchRows(db, q)
+				return fmt.Sprintf("%.2000s %v", rows, err)
+			}
+			states := state("SELECT * FROM information_schema.SQLOTS_SEARCH_INDEXES")
+			again, _ := searchRows(db, a)
+			t.Fatalf("%s: %s\nby the index alone: %s\nwithout alone: %s\nthe same when repeated: %v\n%s\n%s\n%s", when, a,
+				strings.Join(without(got, want), " "), strings.Join(without(want, got), " "), again == got, states, state("EXPLAIN ANALYZE "+a), state("CHECK TABLE crash.docs"))
 		}
 	}
 	columns, err := searchRows(db, "SELECT column_name FROM information_schema.columns WHERE table_schema = 'crash' AND table_name = 'docs'")
