@@ -47,6 +47,9 @@
 //	    indexes in the invariants build (Manager.Verify).
 //	I4  Files that are damaged, of an older store, or whose records are gone are
 //	    never read: Manager.Index does not return the index until it is rebuilt.
+//	I5  Documents are made of a state of the store by the descriptor that was
+//	    current when it was taken (Index.snapshot). The next one may be about a copy
+//	    of the table, which is empty in that state.
 //
 // The package knows no SQL and runs no queries: package search/query does.
 package search
