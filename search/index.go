@@ -241,7 +241,9 @@ const (
 // run keeps the index until ctx ends.
 func (x *Index) run(ctx context.Context, turn Turn) {
 	for ctx.Err() == nil {
-		err := turn(ctx, func(ctx context.Context) error { return seg.Guard(func() error { return x.serve(ctx) }) })
+		err := turn(ctx, func(ctx context.Context) error {
+			return seg.Guard(func() error { return x.serve(storage.ReadingOnce(ctx)) })
+		})
 		if errors.Is(err, errIdle) {
 			x.sleep(ctx)
 			continue
@@ -681,7 +683,7 @@ func (x *Index) update(ctx context.Context, files *seg.Index, snap storage.Snaps
 	}
 	b := files.NewBatch()
 	for len(keys) > 0 {
-		n, err := x.m.cfg.Rows.Add(ctx, snap, d.table, d.index, keys[:min(len(keys), 2*tailRecords)], b)
+		n, err := x.m.cfg.Rows.Add(storage.ReadingFresh(ctx), snap, d.table, d.index, keys[:min(len(keys), 2*tailRecords)], b)
 		if err != nil {
 			return false, err
 		}

@@ -43,7 +43,7 @@ func Open(ctx context.Context, kv storage.Reader, id schema.StreamID, opts Optio
 // OpenSpan is Open for a span of keys between whole records; After and To are
 // not used.
 func OpenSpan(ctx context.Context, kv storage.Reader, span storage.Span, opts Options) (*Cursor, error) {
-	scan, err := kv.Scan(ctx, span, storage.ScanOptions{Reverse: opts.Reverse, Limit: opts.Limit})
+	scan, err := kv.Scan(ctx, span, storage.ScanOptions{Reverse: opts.Reverse, Limit: opts.Limit, Cold: true})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // Options tune an index. The zero value is good.
 type Options struct {
 	// PersistEvery is how long batches gather in memory before they are
-	// written to disk; 200 ms by default.
+	// written to disk, unless someone waits for that; 200 ms by default.
 	PersistEvery time.Duration
 	// MaxUnpersisted bounds the bytes of segments that are not on disk: Apply
 	// waits above it. 64 MiB by default.
@@ -77,6 +77,7 @@ type Index struct {
 
 	closed  atomic.Bool
 	closing chan struct{}
+	hurry   chan struct{} // has a value when someone waits for what is not on disk
 
 	mu       sync.Mutex
 	cached   *Snapshot
@@ -135,7 +136,7 @@ func Open(dir string, s Schema, o Options) (*Index, error) {
 		return nil, err
 	}
 	register()
-	ix := &Index{dir: dir, schema: s, opts: o, closing: make(chan struct{}), progress: make(chan struct{})}
+	ix := &Index{dir: dir, schema: s, opts: o, closing: make(chan struct{}), hurry: make(chan struct{}, 1), progress: make(chan struct{})}
 	ix.maxUnpersisted.Store(int64(o.MaxUnpersisted))
 	if _, busy := open.LoadOrStore(dir, ix); busy {
 		return nil, fmt.Errorf("search index %s is open", dir)
@@ -417,6 +418,7 @@ func (ix *Index) waitForMemory() error {
 		if trouble != nil {
 			return trouble
 		}
+		ix.hurryUp()
 		select {
 		case <-ch:
 		case <-ix.closing:
@@ -440,6 +442,7 @@ func (ix *Index) Persist(ctx context.Context) error {
 		case trouble != nil:
 			return trouble
 		}
+		ix.hurryUp()
 		select {
 		case <-ch:
 		case <-ctx.Done():
@@ -619,7 +622,30 @@ func (ix *Index) event(k scorch.EventKind) bool {
 		ix.wake()
 		ix.mu.Unlock()
 	}
+	if k == scorch.EventKindPersisterProgress {
+		ix.gather()
+	}
 	return true
+}
+
+// gather holds up scorch's persister after it has written: its own nap ends whenever the
+// merger has done something, which it has after each file.
+func (ix *Index) gather() {
+	t := time.NewTimer(ix.opts.PersistEvery)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ix.hurry:
+	case <-ix.closing:
+	}
+}
+
+// hurryUp ends gather.
+func (ix *Index) hurryUp() {
+	select {
+	case ix.hurry <- struct{}{}:
+	default:
+	}
 }
 
 // dead reports whether the index is damaged.

@@ -47,5 +47,5 @@
 //	    before the commit is acknowledged. It fails before anything is changed.
 //
 // Scans with the option Cold go through the block cache like others: Pebble
-// cannot bypass it.
+// cannot bypass it. They do not have an image made.
 package pebblekv

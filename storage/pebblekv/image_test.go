@@ -3,6 +3,7 @@ package pebblekv
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -422,5 +423,71 @@ func TestImagesTakeBlocks(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the cache stays small without the image")
 		}
+	}
+}
+
+// TestReadOnce: reads that are marked as made once have no image made.
+func TestReadOnce(t *testing.T) {
+	s := openEager(t)
+	defer s.Close()
+	tx, err := s.Begin(bg, storage.TxnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys [][]byte
+	for i := range uint64(4 * seekSample) {
+		keys = append(keys, imageKey(1, i))
+		if err := tx.Put(bg, keys[i], []byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(bg); err != nil {
+		t.Fatal(err)
+	}
+	none := func(int, []byte) error { return nil }
+	scan := func(cold bool) {
+		sc, err := s.Latest().Scan(bg, storage.Span{Start: keys[0], End: imageKey(2, 0)}, storage.ScanOptions{Cold: cold})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(collect(t, sc, 0)); n != len(keys) {
+			t.Errorf("%d pairs", n)
+		}
+	}
+	once := storage.ReadingOnce(bg)
+	scan(true)
+	if err := s.Latest().BatchGet(once, keys, none); err != nil {
+		t.Fatal(err)
+	}
+	sn, err := s.Snapshot(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sn.Close()
+	fresh := storage.ReadingFresh(bg)
+	found := 0
+	if err := sn.BatchGet(fresh, append(keys, imageKey(1, 1<<40), nil), func(i int, value []byte) error {
+		if (i < len(keys)) != (value != nil) {
+			return fmt.Errorf("%d: %x", i, value)
+		}
+		found++
+		return nil
+	}); err != nil || found != len(keys)+2 {
+		t.Errorf("%d keys: %v", found, err)
+	}
+	for _, k := range keys {
+		if _, err := s.Latest().Get(once, k, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, _ := s.images.usage(); n != 0 {
+		t.Errorf("%d images", n)
+	}
+	if err := s.Latest().BatchGet(bg, keys, none); err != nil {
+		t.Fatal(err)
+	}
+	scan(false)
+	if n, _ := s.images.usage(); n != 1 {
+		t.Errorf("%d images of what is read more often", n)
 	}
 }

@@ -2,6 +2,7 @@ package pebblekv
 
 import (
 	"bytes"
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -347,14 +348,21 @@ func (m *images) usage() (n, size int64) {
 // noteScan counts a scan and may have an image made.
 func (s *Store) noteScan(g group, read int64) {
 	if read < minImageScan && !s.images.eager {
-		s.noteSeeks(g, 1)
+		s.noteSample(g, 1)
 		return
 	}
 	s.noteRead(g, read)
 }
 
-// noteSeeks counts lookups and short scans, a sample of them.
-func (s *Store) noteSeeks(g group, n int64) {
+// noteSeeks counts lookups.
+func (s *Store) noteSeeks(ctx context.Context, g group, n int64) {
+	if !storage.IsReadingOnce(ctx) {
+		s.noteSample(g, n)
+	}
+}
+
+// noteSample counts lookups and short scans, a sample of them.
+func (s *Store) noteSample(g group, n int64) {
 	m := &s.images
 	if m.limit > 0 && m.seeks.Add(n)%seekSample < n {
 		s.noteRead(g, seekHeat*max(n, seekSample))

@@ -133,7 +133,31 @@ func (sn *snapshot) BatchGet(ctx context.Context, keys [][]byte, fn func(i int, 
 		return err
 	}
 	defer sn.store.exit()
+	if storage.IsReadingFresh(ctx) {
+		return sn.eachGet(ctx, keys, fn)
+	}
 	return sn.store.batchGet(ctx, sn, sn, keys, fn)
+}
+
+// eachGet is BatchGet key by key. Get ends at the first level that has the key, an
+// iterator seeks in all of them: 2 µs instead of 8 for a key in the write buffer.
+func (sn *snapshot) eachGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
+	var buf []byte
+	for i, key := range keys {
+		value, err := sn.Get(ctx, key, buf[:0])
+		switch {
+		case err == nil:
+			buf = value
+		case errors.Is(err, storage.ErrNotFound):
+			value = nil
+		default:
+			return err
+		}
+		if err := fn(i, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NewIterWithContext implements source.
@@ -161,7 +185,7 @@ func (s *Store) scanViews(ctx context.Context, vs viewer, src iterSource, span s
 	}
 	sc, err := s.scan(ctx, src, span, opts)
 	if sc, ok := sc.(*scanner); ok {
-		sc.group, sc.counted = g, grouped
+		sc.group, sc.counted = g, grouped && !opts.Cold
 	}
 	return sc, err
 }
@@ -258,7 +282,7 @@ func (s *Store) get(ctx context.Context, vs viewer, src getter, key, dst []byte)
 			}
 			return append(dst, value...), nil
 		}
-		s.noteSeeks(g, 1)
+		s.noteSeeks(ctx, g, 1)
 	}
 	v, closer, err := src.Get(key)
 	if err != nil {
@@ -332,7 +356,7 @@ func (s *Store) batchGet(ctx context.Context, vs viewer, src iterSource, keys []
 		if v, ok := vs.view(g, nil); ok {
 			return v.batchGet(ctx, keys, fn)
 		}
-		s.noteSeeks(g, int64(len(keys)))
+		s.noteSeeks(ctx, g, int64(len(keys)))
 	}
 	it, err := src.NewIterWithContext(ctx, &pebble.IterOptions{})
 	if err != nil {
