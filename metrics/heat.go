@@ -190,14 +190,16 @@ func kind(write bool) int {
 	return 0
 }
 
-// Due are tables whose ranges should be chosen: those without, and those that were used
-// since their ranges were looked at a minute ago or more.
+// Due are tables whose ranges should be chosen: those without, those that were used
+// since their ranges were looked at a minute ago or more, and those with a single range
+// that were used within a minute: their rows may have been uncommitted.
 func (h *Heat) Due() (out []uint64) {
 	now := h.time()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, t := range h.tables {
-		if !t.known || now.Sub(t.chosen) >= heatRenew && t.noted.After(t.chosen) {
+		single := len(t.cuts) == 0 && now.Sub(t.noted) < heatRenew
+		if !t.known || single || now.Sub(t.chosen) >= heatRenew && t.noted.After(t.chosen) {
 			out = append(out, id)
 		}
 	}

@@ -83,6 +83,12 @@ func TestHeat(t *testing.T) {
 		t.Fatalf("due: %v", due)
 	}
 	h.Choose(1, cutsTo(100, 10))
+	h.Note(2, numbered(1), true)
+	h.Choose(2, nil)
+	if due := h.Due(); len(due) != 1 || due[0] != 2 {
+		t.Fatalf("a single range, of rows that were not committed: %v", due)
+	}
+	delete(h.tables, 2)
 	if due := h.Due(); len(due) != 0 {
 		t.Fatalf("due: %v", due)
 	}
