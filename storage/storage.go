@@ -22,7 +22,7 @@ type ScanOptions struct {
 	// The scan delivers more if the caller continues.
 	Limit int
 	// Cold says that the scan is large and read once: the engine should not
-	// let it push hot blocks out of its cache.
+	// let it push hot blocks out of its cache, nor prepare for more such scans.
 	Cold bool
 	// Reuse is a Scanner of the same store that has been closed and is no longer
 	// in use: the engine may make the new one of it. It may be nil.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sqlots/sqlots/internal/servertest"
 	"github.com/sqlots/sqlots/internal/testflag"
@@ -183,24 +182,13 @@ func (r *run) columns(writer *sql.Conn, busy bool) {
 		must("ALTER TABLE g ADD " + index)
 	}
 	var mu sync.Mutex // of c and its columns
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
+	stop := func() {}
 	if busy {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Millisecond):
-				}
-				mu.Lock()
-				text := c.change()
-				mu.Unlock()
-				if a := do(r.ctx, writer, text); a.err != nil && a.errNumber() != 1054 && a.errNumber() != 1205 && a.errNumber() != 1213 && a.errNumber() != 1136 {
-					r.t.Errorf("seed %d: the writer: %s\n%v", r.seed, text, a.err)
-				}
-			}
-		})
+		stop = r.meanwhile(writer, func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return c.change()
+		}, 1054, 1136, 1205, 1213)
 	}
 	compare := func(text string, ordered bool) {
 		base := runQuery(r.ctx, r.base, strings.Replace(text, "@", "USE INDEX ()", 1), false)
@@ -258,8 +246,7 @@ func (r *run) columns(writer *sql.Conn, busy bool) {
 		mu.Unlock()
 		must(end)
 	}
-	close(stop)
-	wg.Wait()
+	stop()
 	r.caughtUp()
 	for _, row := range runQuery(r.ctx, r.base, "CHECK TABLE g", false).rows {
 		if row[len(row)-1] != "OK" {

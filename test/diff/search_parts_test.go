@@ -44,27 +44,22 @@ func (r *run) parts(writer *sql.Conn) {
 		}
 	}
 	columnarIndex, busy := r.seed%2 == 1, r.seed%4 == 3
-	var cols []column
-	for _, c := range append(columnKinds(), otherKinds()...) {
-		if !c.raw && c.name != "lt" && c.name != "lc" {
-			cols = append(cols, c)
-		}
+	var cols, unnamed []column // unnamed ones are in the index, and in no question
+	kinds := columnKinds()
+	if columnarIndex {
+		kinds = append(kinds, otherKinds()...)
 	}
-	if !columnarIndex {
-		cols = slices.DeleteFunc(cols, func(c column) bool {
-			return slices.ContainsFunc(otherKinds(), func(o column) bool { return o.name == c.name })
-		})
+	for _, c := range kinds {
+		switch {
+		case !c.raw && c.name != "lt" && c.name != "lc":
+			cols = append(cols, c)
+		case columnarIndex && c.name != "lt" && rnd.IntN(2) == 0:
+			unnamed = append(unnamed, c)
+		}
 	}
 	rnd.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
 	cols = cols[:4+rnd.IntN(5)]
-	stored := slices.Clone(cols)
-	if columnarIndex { // columns that questions do not name
-		for _, c := range append(columnKinds(), otherKinds()...) {
-			if (c.raw || c.name == "lc") && rnd.IntN(2) == 0 {
-				stored = append(stored, c)
-			}
-		}
-	}
+	stored := slices.Concat(cols, unnamed)
 	var defs, names []string
 	for _, c := range stored {
 		defs, names = append(defs, c.name+" "+c.typ+" NULL"), append(names, c.name)
@@ -79,15 +74,7 @@ func (r *run) parts(writer *sql.Conn) {
 	const base, copies = 500, 160
 	rows := make([]string, base)
 	for i := range rows {
-		vals := []string{fmt.Sprint(i)}
-		for _, c := range stored {
-			v := "NULL"
-			if rnd.IntN(6) > 0 {
-				v = pick(rnd, c.values)
-			}
-			vals = append(vals, v)
-		}
-		rows[i] = "(" + strings.Join(vals, ", ") + ")"
+		rows[i] = "(" + randomRow(rnd, i, stored) + ")"
 	}
 	must("INSERT INTO b VALUES " + strings.Join(rows, ", "))
 	must(fmt.Sprintf("INSERT INTO g SELECT b.id + %d * n.n, %s, IF(b.id %% 9 = 0, NULL, (b.id * 7919 + n.n) %% 20011 * 1000003), CONCAT('t', (b.id + n.n) %% 97) FROM (WITH RECURSIVE n AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM n WHERE n < %d) SELECT * FROM n) n, b", base, list, copies-1))
@@ -117,24 +104,8 @@ func (r *run) parts(writer *sql.Conn) {
 		return fmt.Sprintf("UPDATE IGNORE g SET %s = %s, wide = wide + 1 WHERE id BETWEEN %d AND %d", c.name, pick(rnd, c.values), id, id+rnd.IntN(50))
 	}
 	if busy {
-		stop := make(chan struct{})
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		defer close(stop)
 		own := rand.New(rand.NewPCG(r.seed, 85))
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Millisecond):
-				}
-				text := change(own)
-				if a := do(r.ctx, writer, text); a.err != nil && a.errNumber() != 1205 && a.errNumber() != 1213 {
-					r.t.Errorf("seed %d: the writer: %s\n%v", r.seed, text, a.err)
-				}
-			}
-		})
+		defer r.meanwhile(writer, func() string { return change(own) }, 1205, 1213)()
 	}
 	cols = append(cols, column{name: "id", typ: "INT", kind: kindInt, values: []string{"7", "300", "71400", "50000"}},
 		column{name: "wide", typ: "BIGINT", kind: kindInt, values: []string{"7000021", "0", "10000030000"}}, column{name: "text_", typ: "VARCHAR(20)", kind: kindText, values: []string{"'t5'", "'t77'"}})
@@ -146,8 +117,13 @@ func (r *run) parts(writer *sql.Conn) {
 			must("START TRANSACTION WITH CONSISTENT SNAPSHOT")
 		case busy && i%10 == 5:
 			for range 1 + rnd.IntN(5) {
-				if a := do(r.ctx, r.base, change(rnd)); a.err != nil { // the other one wrote these rows
+				text := change(rnd)
+				switch a := do(r.ctx, r.base, text); {
+				case a.err == nil:
+				case a.errNumber() == 1205, a.errNumber() == 1213: // the other one wrote these rows
 					must("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+				default:
+					r.t.Fatalf("seed %d: %s\n%v", r.seed, text, a.err)
 				}
 			}
 		case busy:
@@ -188,6 +164,43 @@ func (r *run) parts(writer *sql.Conn) {
 		}
 	}
 	must("ROLLBACK")
+}
+
+// randomRow lists the values of a row; some are NULL.
+func randomRow(rnd *rand.Rand, id int, cols []column) string {
+	vals := []string{fmt.Sprint(id)}
+	for _, c := range cols {
+		v := "NULL"
+		if rnd.IntN(6) > 0 {
+			v = pick(rnd, c.values)
+		}
+		vals = append(vals, v)
+	}
+	return strings.Join(vals, ", ")
+}
+
+// meanwhile has a connection make changes until stop is called; errors with some numbers are
+// expected.
+func (r *run) meanwhile(conn *sql.Conn, change func() string, expected ...uint16) (stop func()) {
+	end := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-end:
+				return
+			case <-time.After(time.Millisecond):
+			}
+			text := change()
+			if a := do(r.ctx, conn, text); a.err != nil && !slices.Contains(expected, a.errNumber()) {
+				r.t.Errorf("seed %d: the writer: %s\n%v", r.seed, text, a.err)
+			}
+		}
+	})
+	return func() {
+		close(end)
+		wg.Wait()
+	}
 }
 
 // joinQuestion joins a part of the small table with the large one, which leaves out rows

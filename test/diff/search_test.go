@@ -49,15 +49,7 @@ func TestSearchGroups(t *testing.T) {
 		must("CREATE TABLE g (id INT, " + strings.Join(defs, ", ") + ", " + names[0] + "_ VARBINARY(20) AS (CONCAT('x', id % 7)) STORED, text_ VARCHAR(20) COLLATE utf8mb4_0900_ai_ci AS (CONCAT('Y', id % 5)) STORED, PRIMARY KEY (" +
 			key + "), SEARCH INDEX s (" + fields + "), COLUMNAR INDEX c (" + fields + "))")
 		row := func(id int) string {
-			vals := []string{fmt.Sprint(id)}
-			for _, c := range cols {
-				v := "NULL"
-				if rnd.IntN(6) > 0 {
-					v = pick(rnd, c.values)
-				}
-				vals = append(vals, v)
-			}
-			return "(" + strings.Join(vals, ", ") + ", DEFAULT, DEFAULT)"
+			return "(" + randomRow(rnd, id, cols) + ", DEFAULT, DEFAULT)"
 		}
 		for from := 0; from < 1500; from += 500 { // each may be a segment of its own
 			rows := make([]string, 500)
