@@ -212,6 +212,32 @@ func TestSnapshotOutlivesIndex(t *testing.T) {
 	}
 }
 
+// TestMergeIsDurable: an index that is closed right after a merge has one segment when it
+// is opened again, also if what is in memory is seldom written.
+func TestMergeIsDurable(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	open := func() *Index { return must(Open(dir, testSchema(), Options{PersistEvery: 200 * time.Millisecond})) }
+	ix := open()
+	for at := range uint64(2) {
+		b := numbered(ix, at+1, 30+10*int(at))
+		b.Upsert(fmt.Appendf(nil, "own %d", at))
+		if err := errors.Join(ix.Apply(b), ix.Persist(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := must(ix.Scattered()); s.Segments < 2 {
+		t.Fatalf("nothing to merge: %+v", s)
+	}
+	if err := errors.Join(ix.Merge(ctx), ix.Close()); err != nil {
+		t.Fatal(err)
+	}
+	ix = open()
+	defer ix.Close()
+	if s := must(ix.Scattered()); s.Segments != 1 {
+		t.Errorf("after a restart: %+v", s)
+	}
+}
+
 // TestBatchErrors refuses what does not fit, and leaves the index alone.
 func TestBatchErrors(t *testing.T) {
 	ix := openTest(t, t.TempDir())

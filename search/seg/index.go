@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -79,12 +80,13 @@ type Index struct {
 	closing chan struct{}
 	hurry   chan struct{} // has a value when someone waits for what is not on disk
 
-	mu       sync.Mutex
-	cached   *Snapshot
-	progress chan struct{} // closed when anything has happened
-	failed   error         // for ever
-	trouble  error         // until the next success
-	errors   int           // times trouble was set
+	mu         sync.Mutex
+	cached     *Snapshot
+	progress   chan struct{} // closed when anything has happened
+	failed     error         // for ever
+	trouble    error         // until the next success
+	errors     int           // times trouble was set
+	introduced uint64        // epoch of a root with the last merged segment; all ones until it is there
 }
 
 // state is what every batch writes in addition to the caller's values: it names the
@@ -453,6 +455,31 @@ func (ix *Index) Persist(ctx context.Context) error {
 	}
 }
 
+// persistMerges waits until the root file names the merged segments. They are files at
+// once, but a start removes what the root file does not name.
+func (ix *Index) persistMerges(ctx context.Context) {
+	for {
+		ix.mu.Lock()
+		ch, failed, trouble, introduced := ix.progress, ix.failed, ix.trouble, ix.introduced
+		ix.mu.Unlock()
+		if failed != nil || trouble != nil || introduced <= ix.epoch("LastPersistedEpoch") {
+			return
+		}
+		ix.hurryUp()
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// epoch is a number of scorch's that counts roots.
+func (ix *Index) epoch(name string) uint64 {
+	n, _ := ix.sc.StatsMap()[name].(uint64)
+	return n
+}
+
 // Durable is the checkpoint that a crash can no longer undo.
 func (ix *Index) Durable() uint64 { return ix.durable.Load() }
 
@@ -616,7 +643,12 @@ func (ix *Index) dropStale() {
 func (ix *Index) event(k scorch.EventKind) bool {
 	debug.SetPanicOnFault(true) // the goroutine's: scorch recovers, and reports to asyncError
 	switch k {
-	case scorch.EventKindMergeTaskIntroduction, scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
+	case scorch.EventKindMergeTaskIntroductionStart:
+		ix.setIntroduced(math.MaxUint64)
+	case scorch.EventKindMergeTaskIntroduction:
+		ix.setIntroduced(ix.epoch("CurRootEpoch"))
+		fallthrough
+	case scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 		ix.dropStale()
 		ix.mu.Lock()
 		ix.wake()
@@ -626,6 +658,12 @@ func (ix *Index) event(k scorch.EventKind) bool {
 		ix.gather()
 	}
 	return true
+}
+
+func (ix *Index) setIntroduced(epoch uint64) {
+	ix.mu.Lock()
+	ix.introduced = epoch
+	ix.mu.Unlock()
 }
 
 // gather holds up scorch's persister after it has written: its own nap ends whenever the
@@ -705,7 +743,7 @@ func (ix *Index) Err() error {
 	return ix.trouble
 }
 
-// Close makes durable what was applied, if it can, and closes the index.
+// Close makes durable what was applied and merged, if it can, and closes the index.
 // Snapshots stay readable.
 func (ix *Index) Close() error {
 	ix.applying.Lock()
@@ -716,6 +754,9 @@ func (ix *Index) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := ix.Persist(ctx)
+	if err == nil {
+		ix.persistMerges(ctx)
+	}
 	return errors.Join(err, ix.shut())
 }
 

@@ -236,5 +236,7 @@ func singleSegment(maxDocs int) *mergeplan.MergePlanOptions {
 	o.MaxSegmentSize = int64(maxDocs)
 	o.FloorSegmentSize = int64(maxDocs)
 	o.SegmentsPerMergeTask = 64 // each document is written once
+	// scorch's own score may choose a single segment, which is then left as it was
+	o.ScoreSegments = func(list []mergeplan.Segment, _ *mergeplan.MergePlanOptions) float64 { return -float64(len(list)) }
 	return &o
 }
