@@ -109,6 +109,17 @@ func readAll(t *testing.T, dir string, model map[string]*doc, merge bool) (err e
 	return nil
 }
 
+// TestDamagedNames: the root file may name what is no segment: a folder, a name that no
+// file can have.
+func TestDamagedNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"", "00000000000\x00.zap", "000000000001.zip", "0000/0000001.zap"} {
+		if _, err := openFile(filepath.Join(dir, name)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // TestDamage changes one byte of a file: the index says so, or the byte was
 // none that is used.
 func TestDamage(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"sync/atomic"
 	"unsafe"
 
@@ -180,6 +182,9 @@ func partKey(f FieldID, part uint8) uint32 { return uint32(f)<<8 | uint32(part) 
 
 // openFile maps a file and reads its directory.
 func openFile(path string) (*file, error) {
+	if !segmentName.MatchString(filepath.Base(path)) { // also a folder, or what no file may be called
+		return nil, damaged(rootFile, "names a file %q", filepath.Base(path))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		if os.IsNotExist(err) {
@@ -213,6 +218,9 @@ func openFile(path string) (*file, error) {
 	r.mm = mm
 	return r, nil
 }
+
+// segmentName is how scorch calls files.
+var segmentName = regexp.MustCompile(`^[0-9a-f]{12,16}\.zap$`)
 
 func (f *file) close() error {
 	if f.mm == nil {
