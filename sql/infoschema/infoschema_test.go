@@ -117,9 +117,10 @@ func (f *fake) DescribeView(v *schema.View) ([]schema.Column, bool, error) {
 	return cols, updatable, err
 }
 
-func (f *fake) Variables() []Variable     { return []Variable{{"sql_mode", ""}} }
-func (f *fake) Status() map[string]string { return map[string]string{"Uptime": "5"} }
-func (f *fake) Location() *time.Location  { return time.UTC }
+func (f *fake) Variables() []Variable           { return []Variable{{"sql_mode", ""}} }
+func (f *fake) Status() map[string]string       { return map[string]string{"Uptime": "5"} }
+func (f *fake) NameQuotes() (ansi, always bool) { return false, true }
+func (f *fake) Location() *time.Location        { return time.UTC }
 func (f *fake) Warnings() []sqlerr.Warning {
 	return []sqlerr.Warning{{Level: sqlerr.LevelNote, Err: sqlerr.UnknownTable("d.x")}, {Level: sqlerr.LevelError, Err: sqlerr.UnknownDatabase("y")}}
 }

@@ -209,6 +209,9 @@ type Session interface {
 	// that are the connection's own, by name.
 	Variables() []Variable
 	Status() map[string]string
+	// NameQuotes are those of names in SHOW CREATE: double ones, by sql_mode, and also
+	// where a name needs none, by sql_quote_show_create.
+	NameQuotes() (ansi, always bool)
 	// Location is the time zone in which times are shown.
 	Location() *time.Location
 }

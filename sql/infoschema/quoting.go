@@ -1,7 +1,6 @@
 package infoschema
 
 import (
-	"slices"
 	"strings"
 	"sync"
 )
@@ -13,16 +12,9 @@ type quoting struct {
 }
 
 // quoting is that of the session.
-func (q *query) quoting() (o quoting) {
-	for _, v := range q.sess.Variables() {
-		switch v.Name {
-		case "sql_mode":
-			o.ansi = slices.Contains(strings.Split(v.Value, ","), "ANSI_QUOTES")
-		case "sql_quote_show_create":
-			o.plain = v.Value == "OFF"
-		}
-	}
-	return o
+func (q *query) quoting() quoting {
+	ansi, always := q.sess.NameQuotes()
+	return quoting{ansi: ansi, plain: !always}
 }
 
 // apply changes the quotes of the names in a definition, which has backquotes.

@@ -10,6 +10,7 @@ import (
 	"github.com/sqlots/sqlots/sql/planner/bind"
 	"github.com/sqlots/sqlots/sql/priv"
 	"github.com/sqlots/sqlots/sql/sqlerr"
+	"github.com/sqlots/sqlots/sql/types"
 )
 
 // introspected is what information_schema and SHOW see of a session.
@@ -36,6 +37,11 @@ func (s *introspected) Warnings() []sqlerr.Warning { return s.Diagnostics.warnin
 // Variables implements infoschema.Session.
 func (s *introspected) Variables() []infoschema.Variable {
 	return introspect.ConvertVariables(s.Vars.List(false))
+}
+
+// NameQuotes implements infoschema.Session.
+func (s *introspected) NameQuotes() (ansi, always bool) {
+	return s.Vars.Mode&types.ModeANSIQuotes != 0, s.Vars.Number("sql_quote_show_create") != 0
 }
 
 // Location implements infoschema.Session.
