@@ -41,6 +41,7 @@ func (w *world) checkFiles() (found []string, err error) {
 
 // TestCheck: a check finds documents that are not what their rows give.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	eachStore(t, func(w *world) {
 		const rows = checkRows + 500
 		w.fill(rows)

@@ -28,6 +28,7 @@ func (w *world) files(suffix string) []string {
 // TestDamagedFiles damages the files of an index that is not open: it answers
 // right or not at all, and then is built again.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	flip := func(path string, r *rand.Rand) error {
 		b, err := os.ReadFile(path)
@@ -109,6 +110,7 @@ func TestDamagedFiles(t *testing.T) {
 // TestDamageIsSeen: damage that a query finds first takes the index out of
 // service, and it is built again without any change of the table.
 func TestDamageIsSeen(t *testing.T) {
+	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)
@@ -154,6 +156,7 @@ func TestDamageIsSeen(t *testing.T) {
 }
 
 func TestOrphans(t *testing.T) {
+	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)

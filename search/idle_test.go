@@ -17,6 +17,7 @@ import (
 // TestIdle: an index without use closes its files, is opened by queries and by changes,
 // and is exact all the time.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(300)
@@ -79,6 +80,7 @@ func TestIdle(t *testing.T) {
 // TestEndAsleep: a query of an index that was removed while closed gets an error, and
 // does not wait for its files.
 func TestEndAsleep(t *testing.T) {
+	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)
@@ -99,6 +101,7 @@ func TestEndAsleep(t *testing.T) {
 
 // TestSleepOn: changes of other tables do not wake an index.
 func TestSleepOn(t *testing.T) {
+	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)
@@ -138,6 +141,7 @@ func (w *world) restartIdle(after time.Duration) {
 // TestOtherTables: what is written to other tables does not wake an index, and
 // views do not look for it in the change log.
 func TestOtherTables(t *testing.T) {
+	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)
@@ -172,6 +176,7 @@ func TestOtherTables(t *testing.T) {
 // TestLargeCommit: the changes of a large commit come in several batches; in between
 // the index answers for the state before and after.
 func TestLargeCommit(t *testing.T) {
+	t.Parallel()
 	testflag.Long(t)
 	eachStore(t, func(w *world) {
 		w.fill(100)

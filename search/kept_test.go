@@ -14,6 +14,7 @@ import (
 // TestKeptFiles: a table that was copied, or has lost columns, goes on with the
 // files of the index that it had; those of a table without rows do not.
 func TestKeptFiles(t *testing.T) {
+	t.Parallel()
 	eachStore(t, func(w *world) {
 		w.table.Columns = append(w.table.Columns, schema.Column{ID: 2, Name: "u"})
 		w.table.Search[0].Fields = append(w.table.Search[0].Fields, schema.SearchField{ID: 2, Column: 2})
@@ -76,6 +77,7 @@ func TestKeptFiles(t *testing.T) {
 // step between the state of the store that it reads and the files. It never reads a table
 // in a state in which that was not filled yet, or not there any more.
 func TestCopiedMeanwhile(t *testing.T) {
+	t.Parallel()
 	const all = 300
 	for _, build := range []bool{false, true} {
 		for _, at := range []step.Point{step.FollowTaken, step.FollowRead, step.FollowMade} {

@@ -6,4 +6,4 @@ import (
 	"github.com/sqlots/sqlots/internal/testflag"
 )
 
-func TestMain(m *testing.M) { testflag.MainWaits(m, 4) }
+func TestMain(m *testing.M) { testflag.MainWaits(m, 8) }

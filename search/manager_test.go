@@ -55,6 +55,7 @@ func awaitDocs(t testing.TB, m *Manager, d *schema.Table, docs int) {
 // TestLostCommits: the store has lost its last commits and given their sequences
 // again before the files are opened.
 func TestLostCommits(t *testing.T) {
+	t.Parallel()
 	d, dir := wordsTable(1), t.TempDir()
 	s := memkv.New(memkv.Options{})
 	put(t, s, d, 0, 8)
@@ -79,6 +80,7 @@ func TestLostCommits(t *testing.T) {
 // TestUpdates: indexes that come and go all the time are those of the last
 // Update in the end.
 func TestUpdates(t *testing.T) {
+	t.Parallel()
 	s := memkv.New(memkv.Options{})
 	defer s.Close()
 	a, b, dir := wordsTable(1), wordsTable(2), t.TempDir()
@@ -119,6 +121,7 @@ func TestUpdates(t *testing.T) {
 // TestGenerations: the next generation of an index is built while this one serves,
 // and takes its place with its files.
 func TestGenerations(t *testing.T) {
+	t.Parallel()
 	s := memkv.New(memkv.Options{})
 	defer s.Close()
 	d, dir := wordsTable(1), t.TempDir()
@@ -196,6 +199,7 @@ func TestGenerations(t *testing.T) {
 // TestPassingFailure: those who wait for an index go on waiting while building it fails
 // now and then, and get the error when it fails for good.
 func TestPassingFailure(t *testing.T) {
+	t.Parallel()
 	s := memkv.New(memkv.Options{})
 	defer s.Close()
 	d := wordsTable(1)

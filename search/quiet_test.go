@@ -62,6 +62,7 @@ func (w *world) scattering() seg.Scattering {
 // TestQuietMerge: the segments of files that are not changed are merged, and the index is
 // exact before, meanwhile and afterwards, also after a restart and under new changes.
 func TestQuietMerge(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.startQuiet(time.Hour)
@@ -116,6 +117,7 @@ func TestWorthMerging(t *testing.T) {
 
 // TestQuietEnds: an index that ends, or sleeps, does not wait for its merge.
 func TestQuietEnds(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
@@ -139,6 +141,7 @@ func TestQuietEnds(t *testing.T) {
 
 // TestQuietCountsFromChanges: looking for changes does not put a merge off.
 func TestQuietCountsFromChanges(t *testing.T) {
+	t.Parallel()
 	x := &Index{m: &Manager{mergeAfter: 200 * time.Millisecond}}
 	q := x.newQuiet(nil)
 	defer q.end()

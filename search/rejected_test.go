@@ -46,6 +46,7 @@ func (w *world) rejected(x *Index, f seg.FieldID) (all, of, estimate int) {
 // TestRejected: rows with a value that a field cannot take are looked at
 // themselves, whatever becomes of them; those of other fields are not.
 func TestRejected(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.rows.rejects = true
@@ -94,6 +95,7 @@ func TestRejected(t *testing.T) {
 
 // TestNothingRejected: a view without marks costs nothing more.
 func TestNothingRejected(t *testing.T) {
+	t.Parallel()
 	eachStore(t, func(w *world) {
 		w.rows.rejects = true
 		w.change(map[uint64]uint64{1: 1, 2: 2})

@@ -340,6 +340,7 @@ func (w *world) eventually(what string, fn func() error) {
 }
 
 func TestBuildInSlices(t *testing.T) {
+	t.Parallel()
 	eachStore(t, func(w *world) {
 		w.fill(3*buildRows + 17)
 		w.start()
@@ -370,7 +371,6 @@ func TestBuildInSlices(t *testing.T) {
 // change rows, the index is built and the change log drops what no index needs.
 func TestViews(t *testing.T) {
 	testflag.Normal(t)
-	t.Parallel()
 	eachStore(t, testViews)
 	t.Run("far", func(t *testing.T) {
 		s := errkv.NewFar(errkv.FarOptions{Delay: 3 * time.Millisecond, Lag: 10 * time.Millisecond})
@@ -459,6 +459,7 @@ func testViews(w *world) {
 
 // TestFloor: the records after the floor are enough to go on after a restart.
 func TestFloor(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(100)
@@ -492,6 +493,7 @@ func TestFloor(t *testing.T) {
 
 // TestRecordsGone: an index whose records are gone is built again, once.
 func TestRecordsGone(t *testing.T) {
+	t.Parallel()
 	eachStore(t, func(w *world) {
 		w.fill(100)
 		w.start()
@@ -513,6 +515,7 @@ func TestRecordsGone(t *testing.T) {
 
 // TestOlderStore: files that are ahead of the store are not read.
 func TestOlderStore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, memkv.New(memkv.Options{}))
 	w.fill(100)
 	w.change(map[uint64]uint64{1: 5})
@@ -535,6 +538,7 @@ func TestOlderStore(t *testing.T) {
 
 // TestResumedBuild: a build resumes after the last durable slice.
 func TestResumedBuild(t *testing.T) {
+	t.Parallel()
 	testflag.Normal(t)
 	eachStore(t, func(w *world) {
 		w.fill(5 * buildRows)

@@ -108,12 +108,17 @@ func MainWaits(m *testing.M, atOnce int) {
 	Main(m)
 }
 
-// Main runs the tests of a package that allocates much and holds little: collecting
-// garbage less often takes a quarter from its time. Not for packages whose tests run
-// servers in child processes, which are to have the memory of real ones.
+// Main runs the tests of a package after CollectSeldom.
 func Main(m *testing.M) {
+	CollectSeldom()
+	os.Exit(m.Run())
+}
+
+// CollectSeldom is for packages that allocate much and hold little: collecting garbage
+// less often takes a quarter from their time. Not for those whose tests run servers in
+// child processes, which are to have the memory of real ones.
+func CollectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	os.Exit(m.Run())
 }

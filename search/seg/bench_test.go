@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sqlots/sqlots/internal/testflag"
 )
 
 var benchDocs = flag.Int("docs", 1_000_000, "documents of the benchmarks' index")
@@ -402,6 +404,7 @@ var benchDir string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	testflag.CollectSeldom()
 	code := m.Run()
 	if benchDir != "" {
 		_ = os.RemoveAll(benchDir)

@@ -371,6 +371,7 @@ func BenchmarkImageScan(b *testing.B) {
 
 // TestImagesTakeBlocks: the block cache gives up what images have, and takes it again.
 func TestImagesTakeBlocks(t *testing.T) {
+	testflag.Normal(t) // a cache of the whole size
 	s := openEager(t)
 	defer s.Close()
 	if had := s.claims.claimed(); had != s.opts.ImageBytes {

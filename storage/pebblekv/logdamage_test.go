@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	flags.Parse()
-	os.Exit(m.Run())
+	testflag.Main(m)
 }
 
 // load is how the logs of a test come to be.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/storage"
 )
 
@@ -387,7 +386,7 @@ func (m *countedMemory) Collect() {
 // testOverwrittenMemory: values that savepoints keep are counted after they have been
 // replaced, others until they are collected.
 func testOverwrittenMemory(t *testing.T, s storage.Store) {
-	limit := testflag.InShort(2<<20, 8<<20)
+	limit := 2 << 20
 	for _, size := range []int{1000, 100_000} {
 		m := &countedMemory{limit: int64(limit)}
 		x := beginOpts(t, s, storage.TxnOptions{Memory: m})

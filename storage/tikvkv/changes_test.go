@@ -161,11 +161,11 @@ func loaded(r *rand.Rand) string {
 // TestChanges runs random changes of many rows in a cluster, where what they need is taken and
 // read ahead of them, and in memory: a client sees the same.
 func TestChanges(t *testing.T) {
-	defer tikvkv.ShortLease(3*time.Hour, time.Hour)()
+	t.Parallel()
 	r := rand.New(rand.NewPCG(testflag.AnySeed(t), 1))
 	kv, err := cluster(t).Node().Connect()
 	must(t, err)
-	store, err := tikvkv.Join(bg, kv, "changes", tikvkv.Node{}, tikvkv.Options{})
+	store, err := tikvkv.Join(bg, kv, "changes", tikvkv.Node{}, tikvkv.Options{}.WithLease(3*time.Hour, time.Hour))
 	must(t, err)
 	far, near := changeServer(t, func() storage.Store { return store }), changeServer(t, nil)
 	both := func(q string, of func(*sql.DB, string) string) {

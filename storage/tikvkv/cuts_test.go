@@ -21,7 +21,6 @@ import (
 // there, indexes have what their tables have, and the change log has each change once.
 func TestCuts(t *testing.T) {
 	testflag.Long(t) // calls of client-go that are cut off take up to 40 seconds
-	defer tikvkv.ShortLease(400*time.Millisecond, 40*time.Millisecond)()
 	c := &cutServers{t: t, cluster: cluster(t), bank: &smoke.Bank{Database: "d"}}
 	rng := rand.New(rand.NewPCG(testflag.Seed(1), 0))
 	c.serve(func(db *sql.DB, _ *tikvtest.Node) { must(t, c.bank.Create(bg, db)) })
@@ -54,7 +53,7 @@ func (c *cutServers) serve(fn func(db *sql.DB, n *tikvtest.Node)) {
 	n := c.cluster.Node()
 	kv, err := n.Connect()
 	must(c.t, err)
-	store, err := tikvkv.Join(bg, kv, "bank", tikvkv.Node{}, tikvkv.Options{})
+	store, err := tikvkv.Join(bg, kv, "bank", tikvkv.Node{}, tikvkv.Options{}.WithLease(400*time.Millisecond, 40*time.Millisecond))
 	must(c.t, err)
 	s, err := server.Start(bg, server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 128 << 20, MemoryStore: func() storage.Store { return store }})
 	must(c.t, err)

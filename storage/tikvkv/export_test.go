@@ -2,11 +2,10 @@ package tikvkv
 
 import "time"
 
-// ShortLease makes leases short until the returned function is called.
-func ShortLease(lease, renew time.Duration) (restore func()) {
-	oldLease, oldRenew := leaseTime, renewEvery
-	leaseTime, renewEvery = lease, renew
-	return func() { leaseTime, renewEvery = oldLease, oldRenew }
+// WithLease gives the lease of Join another time, and another pause between renewals.
+func (o Options) WithLease(lease, renew time.Duration) Options {
+	o.lease, o.renew = lease, renew
+	return o
 }
 
 // ShortConnect makes the wait for a cluster short until the returned function is called.

@@ -75,11 +75,11 @@ func TestCallCounts(t *testing.T) {
 // not answer.
 func TestClusterMetrics(t *testing.T) {
 	testflag.Normal(t)
-	defer tikvkv.ShortLease(time.Second, 100*time.Millisecond)()
+	t.Parallel()
 	n := cluster(t).Node()
 	kv, err := n.Connect()
 	must(t, err)
-	store, err := tikvkv.Join(bg, kv, "metrics", tikvkv.Node{}, tikvkv.Options{})
+	store, err := tikvkv.Join(bg, kv, "metrics", tikvkv.Node{}, tikvkv.Options{}.WithLease(time.Second, 100*time.Millisecond))
 	must(t, err)
 	s := servertest.Open(t, server.Config{InMemory: true, Listen: "127.0.0.1:0", MetricsListen: "127.0.0.1:0", Memory: 256 << 20, MemoryStore: func() storage.Store { return store }})
 	t.Cleanup(func() { _ = s.Stop(5 * time.Second) }) // it may be cut off

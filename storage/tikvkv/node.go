@@ -1,6 +1,7 @@
 package tikvkv
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -68,7 +69,7 @@ type nodeRecord struct {
 
 // leaseTime is how long a lease goes on after it was renewed, by the clock of the
 // placement driver. renewEvery is the pause between renewals.
-var (
+const (
 	leaseTime  = 20 * time.Second
 	renewEvery = time.Second
 )
@@ -90,7 +91,7 @@ type member struct {
 	fresh atomic.Int64
 	began time.Time
 
-	// lease and every are leaseTime and renewEvery.
+	// lease and every are leaseTime and renewEvery, or those of Options.
 	lease, every time.Duration
 	// life ends with the membership, by end.
 	life context.Context
@@ -130,7 +131,7 @@ func join(ctx context.Context, kv *tikv.KVStore, name string, n Node, opts Optio
 		opts.Log = slog.Default()
 	}
 	logTo(opts.Log)
-	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, lease: leaseTime, every: renewEvery, began: time.Now()}
+	m := &member{kv: kv, root: rootKey + name + "/", log: opts.Log, lost: opts.Lost, release: release, lease: cmp.Or(opts.lease, leaseTime), every: cmp.Or(opts.renew, renewEvery), began: time.Now()}
 	m.life, m.end = context.WithCancel(context.WithoutCancel(ctx))
 	m.record = nodeRecord{Node: n, ID: randomName(), Started: time.Now().UTC().Truncate(time.Second)}
 	if err := m.join(ctx); err != nil {

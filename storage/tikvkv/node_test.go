@@ -15,12 +15,12 @@ import (
 )
 
 // join opens the store "shop" as a node at address.
-func join(t testing.TB, c *tikvtest.Cluster, address string, lost func(error)) (*tikvkv.Store, *tikvtest.Node, error) {
+func join(t testing.TB, c *tikvtest.Cluster, address string, opts tikvkv.Options) (*tikvkv.Store, *tikvtest.Node, error) {
 	t.Helper()
 	n := c.Node()
 	kv, err := n.Connect()
 	must(t, err)
-	s, err := tikvkv.Join(bg, kv, "shop", tikvkv.Node{Address: address, Host: "h", PID: 7, Version: "1"}, tikvkv.Options{Lost: lost})
+	s, err := tikvkv.Join(bg, kv, "shop", tikvkv.Node{Address: address, Host: "h", PID: 7, Version: "1"}, opts)
 	if err == nil {
 		t.Cleanup(func() { _ = s.Close() }) // may have been closed, or lost
 	}
@@ -31,19 +31,20 @@ func join(t testing.TB, c *tikvtest.Cluster, address string, lost func(error)) (
 // goes on where it has left, and waits for the end of a lease that is not renewed.
 func TestOneNode(t *testing.T) {
 	testflag.Normal(t)
-	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
+	t.Parallel()
 	c := cluster(t)
-	a, _, err := join(t, c, "a:4000", nil)
+	short := tikvkv.Options{}.WithLease(600*time.Millisecond, 50*time.Millisecond)
+	a, _, err := join(t, c, "a:4000", short)
 	must(t, err)
 	write(t, a, "k", "1")
-	_, _, err = join(t, c, "b:4000", nil)
+	_, _, err = join(t, c, "b:4000", short)
 	wantErr(t, err, storage.ErrLocked)
 	if !strings.Contains(err.Error(), "a:4000") || !strings.Contains(err.Error(), "process 7") {
 		t.Errorf("the error does not name the server: %v", err)
 	}
 	must(t, a.Close())
 
-	b, _, err := join(t, c, "b:4000", nil)
+	b, _, err := join(t, c, "b:4000", short)
 	must(t, err)
 	if b.ID() == "" || b.ID() != a.ID() {
 		t.Errorf("the store was %s and is %s", a.ID(), b.ID())
@@ -53,7 +54,7 @@ func TestOneNode(t *testing.T) {
 	}
 	b.Stop() // as kill -9 does
 	began := time.Now()
-	x, _, err := join(t, c, "c:4000", nil)
+	x, _, err := join(t, c, "c:4000", short)
 	must(t, err)
 	if waited := time.Since(began); waited < 300*time.Millisecond {
 		t.Errorf("the lease of a dead server was waited for %v", waited)
@@ -67,16 +68,19 @@ func TestOneNode(t *testing.T) {
 // nothing and reads nothing from then on, also when it is connected again.
 func TestLostStore(t *testing.T) {
 	testflag.Normal(t)
-	defer tikvkv.ShortLease(600*time.Millisecond, 50*time.Millisecond)()
+	t.Parallel()
 	c := cluster(t)
+	short := tikvkv.Options{}.WithLease(600*time.Millisecond, 50*time.Millisecond)
 	var lost atomic.Bool
-	a, way, err := join(t, c, "a:4000", func(error) { lost.Store(true) })
+	withLost := short
+	withLost.Lost = func(error) { lost.Store(true) }
+	a, way, err := join(t, c, "a:4000", withLost)
 	must(t, err)
 	write(t, a, "k", "1")
 	open := begin(t, a)
 	must(t, open.Put(bg, []byte("k"), []byte("2")))
 	way.Cut(true)
-	b, _, err := join(t, c, "b:4000", nil)
+	b, _, err := join(t, c, "b:4000", short)
 	must(t, err)
 	way.Cut(false)
 	if _, err := open.Commit(bg); !errors.Is(err, storage.ErrUnavailable) {
@@ -98,9 +102,10 @@ func TestLostStore(t *testing.T) {
 // has taken the store.
 func TestCutOff(t *testing.T) {
 	testflag.Normal(t)
-	defer tikvkv.ShortLease(300*time.Millisecond, 30*time.Millisecond)()
+	t.Parallel()
 	c := cluster(t)
-	a, way, err := join(t, c, "a:4000", nil)
+	short := tikvkv.Options{}.WithLease(300*time.Millisecond, 30*time.Millisecond)
+	a, way, err := join(t, c, "a:4000", short)
 	must(t, err)
 	write(t, a, "k", "1")
 	way.Cut(true)
@@ -124,16 +129,16 @@ func TestFormatOfStore(t *testing.T) {
 	c := cluster(t)
 	raw, _ := open(t, c, tikvkv.Options{Prefix: []byte("sqlots/shop/")})
 	write(t, raw, "other", "1")
-	_, _, err := join(t, c, "a:4000", nil)
+	_, _, err := join(t, c, "a:4000", tikvkv.Options{})
 	wantErr(t, err, storage.ErrFormat)
 	write(t, raw, "format", `{"format":99,"store":"x"}`)
-	_, _, err = join(t, c, "a:4000", nil)
+	_, _, err = join(t, c, "a:4000", tikvkv.Options{})
 	wantErr(t, err, storage.ErrFormat)
 	if !strings.Contains(err.Error(), "99") {
 		t.Errorf("the error does not name the format: %v", err)
 	}
 	write(t, raw, "format", `{`)
-	_, _, err = join(t, c, "a:4000", nil)
+	_, _, err = join(t, c, "a:4000", tikvkv.Options{})
 	wantErr(t, err, storage.ErrFormat)
 }
 

@@ -62,11 +62,10 @@ func TestRounds(t *testing.T) {
 	if config.GetGlobalConfig().CommitterConcurrency == 1 {
 		t.Skip("a client that calls one region after another, as under the race detector, has more rounds")
 	}
-	defer tikvkv.ShortLease(3*time.Hour, time.Hour)() // no renewals meanwhile
 	n := cluster(t).Node()
 	kv, err := n.Connect()
 	must(t, err)
-	store, err := tikvkv.Join(bg, kv, "rounds", tikvkv.Node{}, tikvkv.Options{})
+	store, err := tikvkv.Join(bg, kv, "rounds", tikvkv.Node{}, tikvkv.Options{}.WithLease(3*time.Hour, time.Hour)) // no renewals meanwhile
 	must(t, err)
 	s := servertest.Open(t, server.Config{InMemory: true, Listen: "127.0.0.1:0", Memory: 256 << 20, MemoryStore: func() storage.Store { return store }})
 	t.Cleanup(func() { must(t, s.Stop(5*time.Second)) })

@@ -22,7 +22,7 @@ import (
 // TestMain has client-go give up commits within a second, not after forty.
 func TestMain(m *testing.M) {
 	transaction.CommitMaxBackoff = 1000
-	testflag.MainWaits(m, 4)
+	testflag.MainWaits(m, 8)
 }
 
 // shake splits regions and moves leaders until the test ends.

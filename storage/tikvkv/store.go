@@ -45,6 +45,8 @@ type Options struct {
 
 	// calls has counted the calls of the client until now; nil for none.
 	calls *calls
+	// lease and renew are leaseTime and renewEvery, unless a test has others.
+	lease, renew time.Duration
 }
 
 const defaultMaxTxn = 256 << 20

@@ -205,11 +205,11 @@ func list2(n int, item func(i int) string) string {
 }
 
 // TestAttacks runs known attacks: all with -long and -strict, half of them with -long, else
-// each eighth, from one that the seed chooses; and those that are named.
+// a few, from one that the seed chooses; and those that are named.
 func TestAttacks(t *testing.T) {
 	testflag.Normal(t)
 	v := start(t)
-	take := testflag.Share(t, 8, 24, inCI[uint64](1, 2))
+	take := testflag.Share(t, 8, 64, inCI[uint64](1, 2))
 	for i, a := range corpus() {
 		if strings.Contains(a.name, *named) && (*named != "" || take(i)) {
 			v.check(t, a)

@@ -24,6 +24,7 @@ var keep = flag.String("damage.keep", "", "directory for a copy of each director
 // TestRandom damages a file or two of a directory, in a way and at a place that the
 // seed chooses; in some rounds while a server runs.
 func TestRandom(t *testing.T) {
+	testflag.Normal(t)
 	seed := testflag.AnySeed(t)
 	rounds := testflag.Rounds(1, 2, 70)
 	states := makeStates(t)

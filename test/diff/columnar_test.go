@@ -143,7 +143,7 @@ func (c *columnar) whole() string {
 func TestColumnar(t *testing.T) {
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir(), CheckPlans: true})
 	dsn := servertest.DSN(s)
-	for round := range uint64(testflag.Rounds(1, 2, 4)) {
+	for round := range uint64(testflag.Rounds(1, 1, 4)) {
 		r := &run{t: t, ctx: t.Context(), seed: testflag.Seed(1) + round}
 		r.base = open(t, dsn, "SET sql_mode = ''", "SET max_execution_time = 20000", "CREATE DATABASE IF NOT EXISTS columns_of", "USE columns_of")
 		writer := open(t, dsn, "SET sql_mode = ''", "USE columns_of")

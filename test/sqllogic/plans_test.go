@@ -30,6 +30,7 @@ const plans = "testdata/plans"
 // recorded ones. Scripts with search or columnar indexes are left out: whether an index
 // is ready, and the number of rows that it knows, depend on how far it has followed.
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	s := start(t, "memkv")
 	got := map[string]*strings.Builder{}
 	paths, tables := []string{}, recordedTables{}
