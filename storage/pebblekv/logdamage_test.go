@@ -194,9 +194,20 @@ func (d *damaged) copyStore() string {
 	return to
 }
 
-// newDamaged makes a store. What it must have is what the logs have up to the
-// lengths that LOGS says.
+// newDamaged makes a store whose logs have something. What it must have is what they have
+// up to the lengths that LOGS says.
 func newDamaged(t *testing.T, l load) *damaged {
+	t.Helper()
+	for {
+		if d := tryDamaged(t, l); len(d.state.logs) > 0 {
+			return d
+		}
+		t.Log("the process was killed when it had just begun with a new log")
+	}
+}
+
+// tryDamaged is newDamaged, but that there may be no log of which LOGS says anything.
+func tryDamaged(t *testing.T, l load) *damaged {
 	t.Helper()
 	d := &damaged{t: t, from: filepath.Join(t.TempDir(), "store")}
 	d.acked = makeLogs(t, d.from, l)
