@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sqlots/sqlots/internal/step"
+	"github.com/sqlots/sqlots/internal/testflag"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 )
@@ -78,6 +79,7 @@ func TestKeptFiles(t *testing.T) {
 // in a state in which that was not filled yet, or not there any more.
 func TestCopiedMeanwhile(t *testing.T) {
 	t.Parallel()
+	testflag.Normal(t)
 	const all = 300
 	for _, build := range []bool{false, true} {
 		for _, at := range []step.Point{step.FollowTaken, step.FollowRead, step.FollowMade} {

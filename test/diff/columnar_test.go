@@ -141,6 +141,7 @@ func (c *columnar) whole() string {
 // of all types: while rows change, also those of the reading transaction and in the
 // background, and while columns are added, dropped, renamed and changed.
 func TestColumnar(t *testing.T) {
+	testflag.Normal(t)
 	s := servertest.Start(t, server.Config{InMemory: true, Memory: 256 << 20, DataDir: t.TempDir(), CheckPlans: true})
 	dsn := servertest.DSN(s)
 	for round := range uint64(testflag.Rounds(1, 1, 4)) {

@@ -77,10 +77,10 @@ var reduced = []configuration{{"memkv", 1024, slt.Text, false}, {"pebblekv", 3, 
 // onTiKV is the store in a cluster.
 var onTiKV = configuration{"tikv", 1024, slt.Text, false}
 
-// matrix gives the configurations of a run. -short takes one and the cluster, of whose
-// scripts -long alone runs all; -long takes half of all, which has each pair of values of
-// two dimensions, and one on a store that behaves as one on other machines; with -rounds 2
-// the other half too.
+// matrix gives the configurations of a run. -short takes half of the scripts in one, and
+// some in the cluster, of which -long alone runs all. -long takes half of all, which has
+// each pair of values of two dimensions, and one on a store that behaves as one on other
+// machines; with -rounds 2 the other half too.
 func matrix() []configuration {
 	half := append(halfOf(0), configuration{"far", 1024, slt.Text, false}, onTiKV)
 	if testflag.Rounds(1, 1, 1) > 1 {
@@ -226,7 +226,7 @@ func TestFiles(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			addr := start(t, engine).Addr()
-			some := func(int) bool { return true }
+			some := testflag.Share(t, 2, 1, 1)
 			if engine == onTiKV.engine {
 				some = testflag.Share(t, 64, 12, 1)
 			}
