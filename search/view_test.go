@@ -11,7 +11,6 @@ import (
 // TestNewestAndTail: the newest view is the files alone; one that would have too many
 // changed rows next to it is not given.
 func TestNewestAndTail(t *testing.T) {
-	t.Parallel()
 	store := memkv.New(memkv.Options{})
 	defer store.Close()
 	w := newWorld(t, store)

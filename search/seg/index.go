@@ -75,18 +75,18 @@ type Index struct {
 	appliedSeq atomic.Uint64
 	durableSeq atomic.Uint64
 	durable    atomic.Uint64 // checkpoint
+	mergedSeq  atomic.Uint64 // a batch from it on has the last merged segment; all ones while that is introduced
 
 	closed  atomic.Bool
 	closing chan struct{}
 	hurry   chan struct{} // has a value when someone waits for what is not on disk
 
-	mu         sync.Mutex
-	cached     *Snapshot
-	progress   chan struct{} // closed when anything has happened
-	failed     error         // for ever
-	trouble    error         // until the next success
-	errors     int           // times trouble was set
-	introduced uint64        // epoch of a root with the last merged segment; all ones until it is there
+	mu       sync.Mutex
+	cached   *Snapshot
+	progress chan struct{} // closed when anything has happened
+	failed   error         // for ever
+	trouble  error         // until the next success
+	errors   int           // times trouble was set
 }
 
 // state is what every batch writes in addition to the caller's values: it names the
@@ -279,6 +279,11 @@ func (ix *Index) Apply(b *Batch) error {
 	}
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
+	return ix.apply(b, f)
+}
+
+// apply is Apply with what b has built; the caller has applying.
+func (ix *Index) apply(b *Batch, f *file) error {
 	if err := ix.waitForMemory(); err != nil {
 		return err
 	}
@@ -455,31 +460,6 @@ func (ix *Index) Persist(ctx context.Context) error {
 	}
 }
 
-// persistMerges waits until the root file names the merged segments. They are files at
-// once, but a start removes what the root file does not name.
-func (ix *Index) persistMerges(ctx context.Context) {
-	for {
-		ix.mu.Lock()
-		ch, failed, trouble, introduced := ix.progress, ix.failed, ix.trouble, ix.introduced
-		ix.mu.Unlock()
-		if failed != nil || trouble != nil || introduced <= ix.epoch("LastPersistedEpoch") {
-			return
-		}
-		ix.hurryUp()
-		select {
-		case <-ch:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// epoch is a number of scorch's that counts roots.
-func (ix *Index) epoch(name string) uint64 {
-	n, _ := ix.sc.StatsMap()[name].(uint64)
-	return n
-}
-
 // Durable is the checkpoint that a crash can no longer undo.
 func (ix *Index) Durable() uint64 { return ix.durable.Load() }
 
@@ -644,9 +624,9 @@ func (ix *Index) event(k scorch.EventKind) bool {
 	debug.SetPanicOnFault(true) // the goroutine's: scorch recovers, and reports to asyncError
 	switch k {
 	case scorch.EventKindMergeTaskIntroductionStart:
-		ix.setIntroduced(math.MaxUint64)
+		ix.mergedSeq.Store(math.MaxUint64)
 	case scorch.EventKindMergeTaskIntroduction:
-		ix.setIntroduced(ix.epoch("CurRootEpoch"))
+		ix.mergedSeq.Store(ix.appliedSeq.Load() + 2) // the next batch may be in the root already
 		fallthrough
 	case scorch.EventKindPersisterProgress, scorch.EventKindPurgerCheck:
 		ix.dropStale()
@@ -658,12 +638,6 @@ func (ix *Index) event(k scorch.EventKind) bool {
 		ix.gather()
 	}
 	return true
-}
-
-func (ix *Index) setIntroduced(epoch uint64) {
-	ix.mu.Lock()
-	ix.introduced = epoch
-	ix.mu.Unlock()
 }
 
 // gather holds up scorch's persister after it has written: its own nap ends whenever the
@@ -753,10 +727,14 @@ func (ix *Index) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	err := ix.Persist(ctx)
-	if err == nil {
-		ix.persistMerges(ctx)
+	if ix.appliedSeq.Load() < ix.mergedSeq.Load() && ix.Err() == nil {
+		// An empty batch has a merged segment made durable, which is a file at once, but a
+		// start removes what the root file does not name.
+		if err := ix.apply(ix.NewBatch(), nil); err != nil {
+			return errors.Join(err, ix.shut())
+		}
 	}
+	err := ix.Persist(ctx)
 	return errors.Join(err, ix.shut())
 }
 
