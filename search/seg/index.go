@@ -727,14 +727,14 @@ func (ix *Index) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if ix.appliedSeq.Load() < ix.mergedSeq.Load() && ix.Err() == nil {
+	err := ix.Persist(ctx)
+	if err == nil && ix.appliedSeq.Load() < ix.mergedSeq.Load() {
 		// An empty batch has a merged segment made durable, which is a file at once, but a
 		// start removes what the root file does not name.
-		if err := ix.apply(ix.NewBatch(), nil); err != nil {
-			return errors.Join(err, ix.shut())
+		if err = ix.apply(ix.NewBatch(), nil); err == nil {
+			err = ix.Persist(ctx)
 		}
 	}
-	err := ix.Persist(ctx)
 	return errors.Join(err, ix.shut())
 }
 
