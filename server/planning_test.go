@@ -70,18 +70,32 @@ func (s *stalledPlanning) rows(table string) string {
 	return got
 }
 
-// stall starts the statement, whose n-th visit of a scan waits; nil if its plan takes
-// fewer.
+// stall starts the statement, whose n-th visit of a scan waits; nil if it ended before
+// that.
 func (s *stalledPlanning) stall(c *client, table string, n int64) *pending {
 	s.t.Helper()
 	s.store.Stall(errkv.OpVisit, n)
 	p := c.start(s.other, fmt.Sprintf(planned, table))
 	eventually(s.t, func() bool { return s.store.Stalled() > 0 || len(p.done) > 0 })
 	if s.store.Stalled() == 0 {
-		p.ok()
+		s.store.Reset()
 		return nil
 	}
 	return p
+}
+
+// stallWithin is stall with a max_execution_time. It is doubled until the statement
+// comes to that visit within it, for busy machines.
+func (s *stalledPlanning) stallWithin(c *client, n int64) (*pending, string) {
+	s.t.Helper()
+	for limit := 200; limit < 60_000; limit *= 2 {
+		c.exec(fmt.Sprintf("SET max_execution_time = %d", limit))
+		table := s.table()
+		if p := s.stall(c, table, n); p != nil {
+			return p, table
+		}
+	}
+	return nil, ""
 }
 
 // soon is how long a statement may run on after its end was requested; it is far more
@@ -111,14 +125,21 @@ func TestPlanningIsInterrupted(t *testing.T) {
 	visits := s.store.Calls(errkv.OpVisit)
 	s.plan(s.table())
 	visits = s.store.Calls(errkv.OpVisit) - visits
+	killed := func(c *client, n int64) (*pending, string) {
+		table := s.table()
+		p := s.stall(c, table, n)
+		if p != nil {
+			s.other.exec(fmt.Sprintf("KILL QUERY %d", c.id))
+		}
+		return p, table
+	}
 	for _, end := range []struct {
-		name    string
-		number  uint16
-		prepare string
-		ask     func(c *client)
+		name   string
+		number uint16
+		of     func(c *client, n int64) (*pending, string) // the statement in its n-th visit, and its table
 	}{
-		{"kill", 1317, "DO 0", func(c *client) { s.other.exec(fmt.Sprintf("KILL QUERY %d", c.id)) }},
-		{"time", 3024, "SET max_execution_time = 200", func(*client) {}},
+		{"kill", 1317, killed},
+		{"time", 3024, s.stallWithin},
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			if end.name == "time" {
@@ -126,14 +147,11 @@ func TestPlanningIsInterrupted(t *testing.T) {
 			}
 			stages := 0
 			for n := int64(1); n < visits; n += 1 + n/2 {
-				table := s.table()
 				c := dial(t, s.dsn)
-				c.exec(end.prepare)
-				p := s.stall(c, table, n)
+				p, table := end.of(c, n)
 				if p == nil {
 					t.Fatalf("visit %d of %d did not wait", n, visits)
 				}
-				end.ask(c)
 				s.ends(p, end.number)
 				s.store.Reset()
 				if got := s.plan(table); got != want {
