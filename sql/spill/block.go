@@ -20,7 +20,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errDamaged = errors.New("damaged block")
 
-// seal makes a block of a body; dst is used again.
+// seal makes a piece of a part of a body; dst is used again.
 func seal(dst, body []byte) []byte {
 	dst = vec.Resize(dst[:0], headerSize+s2.MaxEncodedLen(len(body)))
 	packed := s2.Encode(dst[headerSize:], body)
@@ -39,43 +39,97 @@ func checksum(block []byte) uint32 {
 	return crc32.Update(crc32.Checksum(block[:8], castagnoli), castagnoli, block[headerSize:])
 }
 
-// unseal gives the body of a block; buf is used again.
-func unseal(buf, block []byte) ([]byte, error) {
-	if len(block) < headerSize || int(binary.LittleEndian.Uint32(block)) != len(block)-headerSize ||
-		binary.LittleEndian.Uint32(block[8:]) != checksum(block) {
-		return nil, errDamaged
+// unseal writes the part of the body that a piece holds to dst, which is as long.
+func unseal(dst, piece []byte) error {
+	if len(piece) < headerSize || int(binary.LittleEndian.Uint32(piece)) != len(piece)-headerSize ||
+		binary.LittleEndian.Uint32(piece[8:]) != checksum(piece) ||
+		int(binary.LittleEndian.Uint32(piece[4:])) != len(dst) {
+		return errDamaged
 	}
-	n := int(binary.LittleEndian.Uint32(block[4:]))
-	if n == len(block)-headerSize {
-		return append(buf[:0], block[headerSize:]...), nil
+	if len(dst) == len(piece)-headerSize {
+		copy(dst, piece[headerSize:])
+		return nil
 	}
-	return s2.Decode(vec.Resize(buf[:0], n), block[headerSize:])
+	if n, err := s2.DecodedLen(piece[headerSize:]); err != nil || n != len(dst) {
+		return errDamaged
+	}
+	_, err := s2.Decode(dst, piece[headerSize:])
+	return err
 }
 
-// appendBatch encodes the first n rows of cols.
-func appendBatch(dst []byte, cols []*vec.Vec, n int) []byte {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(n))
+// pieceBytes are the most bytes of a body that are stored together: the buffers stay small
+// and a statement can be ended between two pieces, however large the rows are.
+const pieceBytes = 256 << 10
+
+// encoder writes the body of a block in pieces.
+type encoder struct {
+	body []byte
+	// put stores what body holds; the next bytes follow at the start of body.
+	put func() error
+}
+
+// batch writes the first n rows of cols, with the last piece.
+func (e *encoder) batch(cols []*vec.Vec, n int) error {
+	e.body = binary.LittleEndian.AppendUint32(e.body[:0], uint32(n))
 	for _, v := range cols {
-		nulls := v.Nulls.Count(n) > 0
-		if !nulls {
-			dst = append(dst, 0)
-		} else {
-			dst = appendNulls(append(dst, 1), &v.Nulls, n)
-		}
-		switch vec.ClassOf(v.Kind) {
-		case vec.ClassWord:
-			dst = appendWords(dst, v.I64[:n], &v.Nulls)
-		case vec.ClassFloat:
-			for _, f := range v.F64[:n] {
-				dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
-			}
-		case vec.ClassDecimal:
-			dst = appendDecimals(dst, v.Dec[:n], &v.Nulls)
-		case vec.ClassBytes:
-			dst = appendBytes(dst, v.Bytes[:n], &v.Nulls)
+		if err := e.column(v, n); err != nil {
+			return err
 		}
 	}
-	return dst
+	return e.put()
+}
+
+// column writes the first n values of v.
+func (e *encoder) column(v *vec.Vec, n int) error {
+	dst := e.body
+	nulls := v.Nulls.Count(n) > 0
+	if !nulls {
+		dst = append(dst, 0)
+	} else {
+		dst = appendNulls(append(dst, 1), &v.Nulls, n)
+	}
+	switch vec.ClassOf(v.Kind) {
+	case vec.ClassWord:
+		dst = appendWords(dst, v.I64[:n], &v.Nulls)
+	case vec.ClassFloat:
+		for _, f := range v.F64[:n] {
+			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
+		}
+	case vec.ClassDecimal:
+		dst = appendDecimals(dst, v.Dec[:n], &v.Nulls)
+	case vec.ClassBytes:
+		e.body = appendLengths(dst, v.Bytes[:n], &v.Nulls)
+		return e.bytes(v.Bytes[:n], &v.Nulls)
+	}
+	e.body = dst
+	return e.spare()
+}
+
+// bytes writes values one after the other.
+func (e *encoder) bytes(x [][]byte, nulls *vec.Nulls) error {
+	for i, b := range x {
+		if nulls.IsNull(i) {
+			continue
+		}
+		for len(b) > 0 {
+			n := min(len(b), max(pieceBytes-len(e.body), 1))
+			e.body, b = append(e.body, b[:n]...), b[n:]
+			if err := e.spare(); err != nil {
+				return err
+			}
+		}
+	}
+	return e.spare()
+}
+
+// spare stores a full piece.
+func (e *encoder) spare() error {
+	if len(e.body) < pieceBytes {
+		return nil
+	}
+	err := e.put()
+	e.body = e.body[:0]
+	return err
 }
 
 func appendNulls(dst []byte, nulls *vec.Nulls, n int) []byte {
@@ -168,21 +222,15 @@ func appendDecimals(dst []byte, x []value.Decimal, nulls *vec.Nulls) []byte {
 	return dst
 }
 
-func appendBytes(dst []byte, x [][]byte, nulls *vec.Nulls) []byte {
-	lens, total := make([]int64, len(x)), 0
+// appendLengths writes the lengths of values; that of a NULL is 0.
+func appendLengths(dst []byte, x [][]byte, nulls *vec.Nulls) []byte {
+	lens := make([]int64, len(x))
 	for i, b := range x {
 		if !nulls.IsNull(i) {
 			lens[i] = int64(len(b))
-			total += len(b)
 		}
 	}
-	dst = slices.Grow(appendWords(dst, lens, &vec.Nulls{}), total)
-	for i, b := range x {
-		if !nulls.IsNull(i) {
-			dst = append(dst, b...)
-		}
-	}
-	return dst
+	return appendWords(dst, lens, &vec.Nulls{})
 }
 
 // decoder reads a body.

@@ -3,6 +3,7 @@ package spill
 import (
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/sqlots/sqlots/sql/vec"
 	"github.com/sqlots/sqlots/value"
@@ -20,7 +21,7 @@ type Rows struct {
 	// target are the bytes of a block.
 	target int64
 	width  int64
-	blocks []block
+	blocks []piece
 	n      int64
 	size   int64
 	// largest are the bytes of the largest block before compression.
@@ -28,19 +29,33 @@ type Rows struct {
 
 	buf      *vec.Batch
 	bufBytes int64
-	body     []byte
-	sealed   []byte
 	done     bool
 }
 
-// block is the offset of a block and the number of its first row.
-type block struct {
+// writer has what it takes to write a block. One serves many Rows, of which most hold a
+// part of a block for long.
+type writer struct {
+	encoder
+	r      *Rows
+	sealed []byte
+}
+
+var writers = sync.Pool{New: func() any {
+	w := &writer{}
+	w.encoder.put = w.put
+	return w
+}}
+
+// piece is a part of a block in the file: where it starts, the number of the block's
+// first row, which all of its pieces have, and the bytes in the file and in the body.
+type piece struct {
 	at    int64
 	first int64
 	len   uint32
+	body  uint32
 }
 
-// largeBlock are the bytes of a block whose buffers are not kept for the next one.
+// largeBlock are the bytes of a block whose memory a reader does not keep for small ones.
 const largeBlock = 1 << 20
 
 // rowsOverhead are the bytes in memory of Rows that hold no buffer.
@@ -69,14 +84,14 @@ func (r *Rows) Len() int64 { return r.n }
 // Size is about the number of bytes that the rows take in memory, as columns.
 func (r *Rows) Size() int64 { return r.size }
 
-// LargestBlock are the bytes of the largest block: a reader holds up to twice as many.
+// LargestBlock are the bytes of the largest block: a reader holds that many, and a piece.
 func (r *Rows) LargestBlock() int64 { return r.largest }
 
 // Held is about the number of bytes that r holds in memory now.
 func (r *Rows) Held() int64 {
 	n := int64(cap(r.blocks))*24 + rowsOverhead
 	if r.buf != nil {
-		n += r.bufBytes + int64(len(r.kinds))*256 + int64(cap(r.body)) + int64(cap(r.sealed))
+		n += r.bufBytes + int64(len(r.kinds))*256
 	}
 	return n
 }
@@ -88,19 +103,20 @@ func (r *Rows) Append(cols []*vec.Vec, rows []uint16) error {
 		if r.buf == nil {
 			r.buf = newBatch(r.kinds)
 		}
-		n, bytes := r.piece(cols, rows)
+		n, bytes := r.fitting(cols, rows)
 		part := rows[:n]
 		dense := vec.IsDense(part)
+		full := r.bufBytes+bytes >= r.target || r.buf.N+n == vec.MaxRows
 		for c, dst := range r.buf.Cols {
 			dst.SetLen(r.buf.N + n)
-			dst.CopyRows(r.buf.N, cols[c], part, true, dense)
+			dst.CopyRows(r.buf.N, cols[c], part, !full, dense) // a full block is written at once
 		}
 		r.buf.N += n
 		r.bufBytes += bytes
 		r.n += int64(n)
 		r.size += bytes
 		rows = rows[n:]
-		if r.bufBytes >= r.target || r.buf.N == vec.MaxRows {
+		if full {
 			if err := r.Flush(); err != nil {
 				return err
 			}
@@ -109,8 +125,8 @@ func (r *Rows) Append(cols []*vec.Vec, rows []uint16) error {
 	return nil
 }
 
-// piece is how many of the rows still go to the buffer, and their bytes.
-func (r *Rows) piece(cols []*vec.Vec, rows []uint16) (n int, bytes int64) {
+// fitting is how many of the rows still go to the buffer, and their bytes.
+func (r *Rows) fitting(cols []*vec.Vec, rows []uint16) (n int, bytes int64) {
 	most := min(len(rows), vec.MaxRows-r.buf.N)
 	fixed := true
 	for _, k := range r.kinds {
@@ -150,22 +166,38 @@ func (r *Rows) Flush() error {
 	if b == nil || b.N == 0 {
 		return nil
 	}
-	r.body = appendBatch(r.body[:0], b.Cols, b.N)
-	r.largest = max(r.largest, int64(len(r.body)))
-	r.sealed = seal(r.sealed, r.body)
-	at, err := r.f.write(r.sealed)
+	from := len(r.blocks)
+	w := writers.Get().(*writer)
+	w.r = r
+	err := w.batch(b.Cols, b.N)
+	w.r = nil
+	writers.Put(w)
+	if err != nil {
+		r.buf, r.bufBytes = nil, 0 // the rows are given up
+		return err
+	}
+	body := int64(0)
+	for _, p := range r.blocks[from:] {
+		body += int64(p.body)
+	}
+	r.largest = max(r.largest, body)
+	b.N, r.bufBytes = 0, 0
+	for _, v := range b.Cols {
+		clear(v.Bytes) // they may belong to who appended them
+		v.Init(v.Kind, 0)
+	}
+	return nil
+}
+
+// put writes what the encoder holds as a piece of the block whose rows are buffered.
+func (w *writer) put() error {
+	r := w.r
+	w.sealed = seal(w.sealed, w.body)
+	at, err := r.f.write(w.sealed)
 	if err != nil {
 		return err
 	}
-	r.blocks = append(r.blocks, block{at: at, first: r.n - int64(b.N), len: uint32(len(r.sealed))})
-	b.N, r.bufBytes = 0, 0
-	if cap(r.body) > largeBlock {
-		r.buf, r.body, r.sealed = nil, nil, nil
-		return nil
-	}
-	for _, v := range b.Cols {
-		v.Init(v.Kind, 0)
-	}
+	r.blocks = append(r.blocks, piece{at: at, first: r.n - int64(r.buf.N), len: uint32(len(w.sealed)), body: uint32(len(w.body))})
 	return nil
 }
 
@@ -176,7 +208,7 @@ func (r *Rows) Finish() error {
 	}
 	r.done = true
 	err := r.Flush()
-	r.buf, r.body, r.sealed = nil, nil, nil
+	r.buf = nil
 	r.blocks = slices.Clip(r.blocks)
 	return err
 }
@@ -188,7 +220,7 @@ func (r *Rows) Close() {
 		return
 	}
 	f := r.f
-	r.f, r.buf, r.body, r.sealed, r.blocks = nil, nil, nil, nil, nil
+	r.f, r.buf, r.blocks = nil, nil, nil
 	f.drop()
 }
 
@@ -196,9 +228,10 @@ func (r *Rows) Close() {
 // may read the same Rows.
 type Reader struct {
 	r    *Rows
-	next int // block
+	next int // piece that begins a block
 	skip int // rows of it to leave out
-	at   int // block that is in batch, -1 for none
+	at   int // that of the block in out, -1 for none
+	end  int // after the pieces of that block
 	rows int // most rows of a block so far
 	raw  []byte
 	body []byte
@@ -222,8 +255,11 @@ func (rd *Reader) SeekRow(row int64) {
 		rd.next = len(blocks)
 		return
 	}
-	rd.next = sort.Search(len(blocks), func(i int) bool { return blocks[i].first > row }) - 1
-	rd.skip = int(row - blocks[rd.next].first)
+	last := sort.Search(len(blocks), func(i int) bool { return blocks[i].first > row }) - 1
+	first := blocks[last].first
+	for rd.next = last; rd.next > 0 && blocks[rd.next-1].first == first; rd.next-- {
+	}
+	rd.skip = int(row - first)
 }
 
 // Next is the next batch, nil at the end. The batch and its bytes are valid
@@ -235,7 +271,7 @@ func (rd *Reader) Next() (*vec.Batch, error) {
 	}
 	if rd.at != rd.next {
 		rd.at = -1
-		if err := rd.load(rd.r.blocks[rd.next]); err != nil {
+		if err := rd.load(rd.next); err != nil {
 			return nil, err
 		}
 		rd.at = rd.next
@@ -249,7 +285,7 @@ func (rd *Reader) Next() (*vec.Batch, error) {
 		}
 		rd.out.SetSel(rd.sel)
 	}
-	rd.next, rd.skip = rd.next+1, 0
+	rd.next, rd.skip = rd.end, 0
 	return rd.out, nil
 }
 
@@ -264,20 +300,37 @@ func (rd *Reader) Page(row int64) (b *vec.Batch, first int64, err error) {
 	return b, first, err
 }
 
-func (rd *Reader) load(b block) error {
-	rd.raw = vec.Resize(rd.raw[:0], int(b.len))
-	if err := rd.r.f.read(rd.raw, b.at); err != nil {
-		return err
+// load reads the block that begins with a piece.
+func (rd *Reader) load(from int) error {
+	all := rd.r.blocks[from:]
+	n, size := 0, 0
+	for n < len(all) && all[n].first == all[0].first {
+		size += int(all[n].body)
+		n++
 	}
-	var err error
-	if rd.body, err = unseal(rd.body, rd.raw); err == nil {
-		err = rd.dec.batch(rd.body, rd.out)
+	f := rd.r.f
+	if cap(rd.body) > largeBlock && size < cap(rd.body)/4 {
+		rd.body = nil
 	}
-	if err != nil {
-		return rd.r.f.d.fail(err)
+	rd.body = vec.Resize(rd.body[:0], size)
+	for at, p := range all[:n] {
+		if f.Stop != nil && at > 0 {
+			if err := f.Stop(); err != nil {
+				return err
+			}
+		}
+		rd.raw = vec.Resize(rd.raw[:0], int(p.len))
+		if err := f.read(rd.raw, p.at); err != nil {
+			return err
+		}
+		if err := unseal(rd.body[len(rd.body)-size:][:p.body], rd.raw); err != nil {
+			return f.d.fail(err)
+		}
+		size -= int(p.body)
 	}
-	if cap(rd.raw) > largeBlock {
-		rd.raw = nil
+	rd.end = from + n
+	if err := rd.dec.batch(rd.body, rd.out); err != nil {
+		return f.d.fail(err)
 	}
 	return nil
 }

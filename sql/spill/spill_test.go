@@ -300,7 +300,88 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestOpenRemovesLeftovers: files of a crashed server go, others stay.
+// TestPieces: blocks whose rows are larger than a piece are read as they were written,
+// from any row on, and what writes them ends between two pieces.
+func TestPieces(t *testing.T) {
+	kinds := append(slices.Clone(allKinds), value.KindBytes, value.KindJSON)
+	rng := rand.New(rand.NewPCG(4, 4))
+	f, err := openTest(t, Options{}).NewFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, other := f.NewRows(kinds, 0), f.NewRows(kinds, 0)
+	defer r.Close()
+	defer other.Close()
+	var want []string
+	for n := range 60 {
+		b := randomBatch(rng, kinds, 3, n)
+		for _, c := range []int{4, 9, 10} {
+			long := make([]byte, []int{0, 100, pieceBytes - 1, pieceBytes, 5*pieceBytes + 7}[rng.IntN(5)])
+			for i := range long {
+				long[i] = byte(rng.Uint32()) | byte(n%2*255)
+			}
+			b.Cols[c].Nulls.Clear()
+			b.Cols[c].Bytes[1] = long
+		}
+		for i := range b.N {
+			want = append(want, text(b, i))
+		}
+		if err := errors.Join(r.Append(b.Cols, []uint16{0, 1, 2}), other.Append(b.Cols, []uint16{1})); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []int{4, 9, 10} { // what was appended is not shared
+			clear(b.Cols[c].Bytes[1])
+		}
+		if n := r.Held(); n > 2*DefaultBlock {
+			t.Fatalf("%d bytes are held", n)
+		}
+	}
+	if err := errors.Join(r.Finish(), other.Finish()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.blocks) < 100 {
+		t.Errorf("only %d pieces", len(r.blocks))
+	}
+	rd := r.NewReader()
+	for _, from := range []int64{0, 90, 1, 179, 33, 34, 35} {
+		rd.SeekRow(from)
+		for at := from; at < r.Len(); {
+			b, err := rd.Next()
+			if err != nil || b == nil {
+				t.Fatalf("row %d: %v", at, err)
+			}
+			for i := range b.Live() {
+				if text(b, b.Row(i)) != want[at] {
+					t.Fatalf("row %d, read from %d on, is another one", at, from)
+				}
+				at++
+			}
+		}
+		if b, err := rd.Next(); b != nil || err != nil {
+			t.Fatalf("after the end: %v, %v", b, err)
+		}
+		page, first, err := rd.Page(from)
+		if err != nil || text(page, int(from-first)) != want[from] {
+			t.Fatalf("the page of row %d, from %d on: %v", from, first, err)
+		}
+	}
+	stop, written := errors.New("stop"), f.Size()
+	f.Stop = func() error {
+		if f.Size() > written {
+			return stop
+		}
+		return nil
+	}
+	large := f.NewRows([]value.Kind{value.KindBytes}, 0)
+	defer large.Close()
+	v := &vec.Vec{}
+	v.Init(value.KindBytes, 1)
+	v.Bytes[0] = make([]byte, 20*pieceBytes)
+	if err := large.Append([]*vec.Vec{v}, []uint16{0}); !errors.Is(err, stop) || len(large.blocks) != 1 {
+		t.Errorf("%d pieces, %v", len(large.blocks), err)
+	}
+}
+
 // TestLargeValues: buffers that a large value has made go with it.
 func TestLargeValues(t *testing.T) {
 	const size = 8 << 20
@@ -350,6 +431,7 @@ func TestLargeValues(t *testing.T) {
 	}
 }
 
+// TestOpenRemovesLeftovers: files of a crashed server go, others stay.
 func TestOpenRemovesLeftovers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tmp")
 	openTest(t, Options{Dir: dir})
