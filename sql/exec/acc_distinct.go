@@ -154,7 +154,16 @@ func (d *distinctAcc) finish(ctx context.Context) (err error) {
 		if err := add(b.Cols, fresh); err != nil {
 			return err
 		}
+		if err := d.fitFinished(); err != nil {
+			return err
+		}
 	}
+}
+
+// fitFinished accounts for what the values that were spilled make the results hold: they
+// cannot be spilled again.
+func (d *distinctAcc) fitFinished() error {
+	return d.dedup.acct.withBuffers(d.dedup.held(), d.dedup.buffers())
 }
 
 func (d *distinctAcc) addOrdered(ctx context.Context, order *sorter) error {
@@ -167,6 +176,9 @@ func (d *distinctAcc) addOrdered(ctx context.Context, order *sorter) error {
 			return err
 		}
 		if err := d.addFresh(b.Cols, liveRows(b)); err != nil {
+			return err
+		}
+		if err := d.fitFinished(); err != nil {
 			return err
 		}
 	}

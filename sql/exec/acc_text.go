@@ -182,13 +182,7 @@ func (c *concatAcc) merge(o accumulator, to []uint32) error {
 func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 	st := &c.state[g]
 	if len(st.list) > 0 {
-		c.sort(st)
-		for _, r := range st.list {
-			if err := c.append(st, r.text); err != nil {
-				return err
-			}
-		}
-		st.list = nil
+		return c.ordered(st, dst, i)
 	}
 	if st.rows == 0 {
 		dst.Nulls.Set(i)
@@ -199,6 +193,42 @@ func (c *concatAcc) result(g int, dst *vec.Vec, i int) error {
 	}
 	dst.SetShared(i, st.text) // more text would be appended
 	return nil
+}
+
+// ordered puts the rows of a group together, and gives them up: 3170.
+func (c *concatAcc) ordered(st *concatState, dst *vec.Vec, i int) (err error) {
+	c.sort(st)
+	size := -len(c.sep)
+	for n, r := range st.list {
+		if size += len(c.sep) + len(r.text); size > c.limit {
+			st.cut = n + 1
+			break
+		}
+	}
+	size = min(size, c.limit)
+	dst.Bytes[i], err = c.ec.Large(size, func() ([]byte, error) {
+		text := make([]byte, 0, size)
+		for n, r := range st.list {
+			if n > 0 {
+				text = append(text, c.sep[:min(len(c.sep), size-len(text))]...)
+			}
+			if text = append(text, r.text[:min(len(r.text), size-len(text))]...); n+1 == st.cut {
+				break
+			}
+		}
+		if st.cut > 0 && c.coll != nil {
+			text = text[:c.coll.ValidPrefix(text)]
+		}
+		return text, nil
+	})
+	if st.cut > 0 && err == nil {
+		c.ec.Warning(sqlerr.CutByGroupConcat(st.cut))
+	}
+	for _, r := range st.list {
+		c.held -= r.size()
+	}
+	st.list = nil
+	return err
 }
 
 func (c *concatAcc) size() int64 { return c.held + int64(cap(c.state))*64 }

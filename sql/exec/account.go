@@ -38,6 +38,10 @@ type account struct {
 	most int64
 	// isListed is listed, for the owner alone.
 	isListed bool
+	// forced: must went beyond a limit, and room has found no room since.
+	forced bool
+	// barren, unless 0, are the bytes of which nothing could be spilled.
+	barren int64
 
 	requested atomic.Bool
 	// mu guards what follows; it is taken before that of a tracker.
@@ -50,7 +54,7 @@ type account struct {
 // it, else it is 3170.
 func (a *account) to(n int64) error {
 	if n > a.reserved.Load() {
-		if _, err := a.take(roundStep(n - a.reserved.Load())); err != nil {
+		if err := a.takeFixed(roundStep(n - a.reserved.Load())); err != nil {
 			return err
 		}
 	}
@@ -62,7 +66,7 @@ func (a *account) to(n int64) error {
 // alone: that may be passed, the limit of the server not.
 func (a *account) toBeyondQuery(n int64) error {
 	if more := roundStep(n - a.reserved.Load()); more > 0 {
-		if _, err := a.take(more); err != nil && !a.takeBeyondQuery(more) {
+		if err := a.takeFixed(more); err != nil && !a.takeBeyondQuery(more) {
 			return err
 		}
 	}
@@ -95,13 +99,50 @@ func (a *account) room(n int64) (ok bool, err error) {
 	if a.requested.Load() || a.most > 0 && n > a.most {
 		return false, nil
 	}
-	if n > a.reserved.Load() {
-		if ok, err := a.take(roundStep(n - a.reserved.Load())); !ok || err != nil {
+	if more := n - a.reserved.Load(); more > 0 || a.forced {
+		if ok, err := a.take(roundStep(max(more, 0)), true); !ok || err != nil {
 			return ok, err
 		}
+		a.forced = false
 	}
 	a.set(n)
 	return true, nil
+}
+
+// fit makes an operator hold size bytes, by room where it can spill; else it spills, or has
+// nothing that it could, and holds what are no buffers by to. It is not requested to spill
+// then, before it holds twice as much: what it would promise could not be kept.
+func (a *account) fit(size, buffers func() int64) error {
+	ok, err := a.room(size())
+	if err != nil || ok {
+		return err
+	}
+	if ok, err = a.relief(); err != nil || ok {
+		a.barren = 0
+		return err
+	}
+	a.barren = size()
+	a.unlist()
+	a.isListed = false
+	a.settle()
+	a.lower(0) // what must took for buffers is no room for more
+	return a.withBuffers(a.barren, buffers())
+}
+
+// leastBuffers are the bytes of buffers that are held below any limit.
+const leastBuffers = 1 << 20
+
+// withBuffers is to for n bytes of which some are the buffers by which memory is spilled:
+// those may take half of the limit, or leastBuffers, beyond it.
+func (a *account) withBuffers(n, buffers int64) error {
+	if limit := a.t.Limit(); limit > 0 {
+		buffers = min(buffers, max(limit/2, leastBuffers))
+	}
+	if err := a.to(n - buffers); err != nil {
+		return err
+	}
+	a.must(n)
+	return nil
 }
 
 // spare makes a cache hold n bytes if there is memory that no one uses.
@@ -120,7 +161,7 @@ func (a *account) spare(n int64) bool {
 // which memory is spilled.
 func (a *account) must(n int64) {
 	if more := n - a.reserved.Load(); more > 0 {
-		a.t.force(roundStep(more))
+		a.forced = a.t.force(roundStep(more)) || a.forced
 		a.reserved.Add(roundStep(more))
 	}
 	a.set(n)
@@ -129,13 +170,21 @@ func (a *account) must(n int64) {
 // kept says that the operator has spilled and holds n bytes now.
 func (a *account) kept(n int64) {
 	a.settle()
-	if less := a.reserved.Load() - roundStep(n); less > 0 {
-		a.t.Shrink(less)
-		a.reserved.Add(-less)
-		a.held = n
-		return
+	if !a.lower(n) {
+		a.must(n)
 	}
-	a.must(n)
+}
+
+// lower gives back what is more than n bytes; false says that it is not more.
+func (a *account) lower(n int64) bool {
+	less := a.reserved.Load() - roundStep(n)
+	if less <= 0 {
+		return false
+	}
+	a.t.Shrink(less)
+	a.reserved.Add(-less)
+	a.held = n
+	return true
 }
 
 // wanted reports that the operator is requested to spill.
@@ -148,14 +197,21 @@ func (a *account) set(n int64) {
 	if a.stat != nil {
 		a.stat.memory(n)
 	}
-	if a.relief != nil && !a.isListed && a.reserved.Load() >= spillWorth {
+	if a.relief != nil && !a.isListed && a.reserved.Load() >= spillWorth && n/2 >= a.barren {
 		a.isListed = true
 		a.list()
 	}
 }
 
-// take takes n bytes from the trackers. ok is false when a is the one to spill.
-func (a *account) take(n int64) (ok bool, err error) {
+// takeFixed takes n bytes of what cannot be spilled from the trackers: 3170.
+func (a *account) takeFixed(n int64) error {
+	_, err := a.take(n, false)
+	return err
+}
+
+// take takes n bytes from the trackers. ok is false when a, which spills, is the one to do
+// so.
+func (a *account) take(n int64, spills bool) (ok bool, err error) {
 	for {
 		full := a.t.tryGrow(n)
 		if full == nil {
@@ -163,7 +219,7 @@ func (a *account) take(n int64) (ok bool, err error) {
 			return true, nil
 		}
 		mine := a.reserved.Load()
-		if a.relief == nil {
+		if !spills {
 			mine = 0
 		}
 		other, _ := full.biggest(a)
@@ -172,9 +228,9 @@ func (a *account) take(n int64) (ok bool, err error) {
 			if err := other.requestSpill(a.thread); err != nil {
 				return false, err
 			}
-		case a.relief != nil && mine+n > spillFloor && (!full.over(n) || full.beyond(n, mine)):
+		case spills && mine+n > spillFloor && (!full.over(n) || full.beyond(n, mine)):
 			return false, nil
-		case a.relief != nil || full.over(n):
+		case spills || full.over(n) || a.relief != nil && a.reserved.Load()+n <= spillFloor:
 			a.t.force(n)
 			a.reserved.Add(n)
 			return true, nil
@@ -241,7 +297,7 @@ func (a *account) close() {
 	a.unlist()
 	a.settle()
 	a.t.Shrink(a.reserved.Load())
-	a.held, a.isListed = 0, false
+	a.held, a.isListed, a.forced, a.barren = 0, false, false, 0
 	a.reserved.Store(0)
 }
 

@@ -59,8 +59,11 @@ func (d *dedup) held() int64 {
 	return d.bytes()
 }
 
-func (d *dedup) bytes() int64 {
-	n := d.inMemory() + heldRows(d.seen, d.rows, d.others)
+func (d *dedup) bytes() int64 { return d.inMemory() + d.buffers() }
+
+// buffers are the bytes by which rows are spilled and read again.
+func (d *dedup) buffers() int64 {
+	n := heldRows(d.seen, d.rows, d.others)
 	if d.rd != nil {
 		n += d.rd.Held()
 	}
@@ -76,11 +79,16 @@ func (d *dedup) onDisk() bool { return d.rows != nil }
 // add gives those of rows that are the first of their kind; it is none when
 // they are spilled. The result is valid until the next call.
 func (d *dedup) add(cols []*vec.Vec, rows []uint16) ([]uint16, error) {
+	apart := d.acct == nil || d.total != nil && d.rd == nil // its owner accounts for it
 	if d.onDisk() {
-		return nil, d.sp.scatter(d.rows, d.depth, cols, rows, d.hasher.hash(cols[:len(d.types)], rows))
+		err := d.sp.scatter(d.rows, d.depth, cols, rows, d.hasher.hash(cols[:len(d.types)], rows))
+		if !apart {
+			d.acct.must(d.held())
+		}
+		return nil, err
 	}
 	fresh := d.insert(cols, rows)
-	if d.acct == nil || d.total != nil && d.rd == nil {
+	if apart {
 		return fresh, nil
 	}
 	return fresh, d.fit(d.held())

@@ -42,7 +42,7 @@ func newGrouping(b *builder, x *physical.HashAggregate) (*grouping, error) {
 		return nil, err
 	}
 	g.sp.attach(&g.acct, g.relieve)
-	g.agg.account(b, x, &g.acct, g.sp, g.held)
+	g.agg.account(b, x, &g.acct, g.sp, 1, g.held)
 	return g, nil
 }
 
@@ -51,31 +51,31 @@ func (g *grouping) held() int64 { return g.agg.size() + heldRows(g.states, g.row
 func (g *grouping) isAside() bool { return g.rows != nil }
 
 func (g *grouping) consumeAll(ctx context.Context, in Operator) error {
-	return drain(ctx, in, g.consume)
+	steps := stepped(in, &g.acct, g.held)
+	return drain(ctx, steps, func(b *vec.Batch) error { return g.consume(b, steps) })
 }
 
-func (g *grouping) consume(b *vec.Batch) error {
+// consume adds the rows of b, a step of steps unless that is nil.
+func (g *grouping) consume(b *vec.Batch, steps *stepOp) error {
 	if g.isAside() {
-		return g.add(b)
+		err := g.add(b)
+		g.acct.must(g.held())
+		return err
+	}
+	if steps != nil {
+		steps.begin()
 	}
 	if err := g.agg.consume(b); err != nil {
 		return err
+	}
+	if steps != nil {
+		steps.took(b.Live())
 	}
 	return g.fit()
 }
 
 // fit accounts for the groups, or spills them.
-func (g *grouping) fit() error {
-	ok, err := g.acct.room(g.held())
-	if err != nil || ok {
-		return err
-	}
-	if ok, err = g.relieve(); err != nil || ok {
-		return err
-	}
-	g.acct.settle() // there is nothing to give
-	return g.acct.to(g.held())
-}
+func (g *grouping) fit() error { return g.acct.fit(g.held, g.agg.buffers) }
 
 // copied are about the bytes of states that are copied at a time.
 const copied = 4 << 20
@@ -187,7 +187,7 @@ func (g *grouping) readAside(ctx context.Context, states, rows *spill.Rows, dept
 	if err != nil {
 		return err
 	}
-	return eachAside(ctx, rows, g.consume)
+	return eachAside(ctx, rows, func(b *vec.Batch) error { return g.consume(b, nil) })
 }
 
 // eachAside calls fn with the batches of rows, which may be nil.
@@ -219,11 +219,13 @@ func (g *grouping) close() {
 	g.acct.close()
 }
 
-// account lets the distinct values of a be spilled: total are the bytes of
-// the account.
-func (a *aggregation) account(b *builder, n physical.Node, acct *account, sp *spiller, total func() int64) {
+// account lets the distinct values of a, which is one of so many, be spilled: total are the
+// bytes of the account.
+func (a *aggregation) account(b *builder, n physical.Node, acct *account, sp *spiller, many int, total func() int64) {
+	all := 0
+	a.distincts(func(*distinctAcc) { all += many })
 	a.set = func(d *distinctAcc) {
-		d.dedup.acct, d.dedup.sp, d.dedup.total = acct, sp, total
+		d.dedup.acct, d.dedup.sp, d.dedup.total = acct, sp.among(all), total
 		d.order = func(kinds []value.Kind) (*sorter, *account) {
 			acct := &account{}
 			return b.newOrder(n, kinds, acct), acct
@@ -247,6 +249,12 @@ func (a *aggregation) distinctSize() (n int64) {
 			n += d.dedup.bytes()
 		}
 	})
+	return n
+}
+
+// buffers are the bytes by which distinct values are spilled and read again.
+func (a *aggregation) buffers() (n int64) {
+	a.distincts(func(d *distinctAcc) { n += d.dedup.buffers() })
 	return n
 }
 

@@ -153,9 +153,10 @@ func (t *bytesTable) insertBy(k []byte, keep func(*bytesTable, []byte) []byte) (
 
 func (t *bytesTable) own(k []byte) []byte {
 	if len(t.arena)+len(k) > cap(t.arena) {
-		n := max(min(2*cap(t.arena), 1<<20), len(k), 1024)
+		// Chunks grow slowly: many tables that fill up together would double together.
+		n := max(min(t.held/4, 1<<20), int64(len(k)), 1024)
 		t.arena = make([]byte, 0, n)
-		t.held += int64(n)
+		t.held += n
 	}
 	start := len(t.arena)
 	t.arena = append(t.arena, k...)

@@ -16,7 +16,7 @@ import (
 type rollupOp struct {
 	b    *builder
 	node *physical.Rollup
-	in   Operator
+	in   *stepOp
 	acct account
 	sp   *spiller
 
@@ -54,7 +54,8 @@ func (b *builder) rollup(x *physical.Rollup) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rollupOp{b: b, node: x, in: slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), acct: b.account(x, "rollup"), sp: b.spiller(x), restFrom: -1}
+	r := &rollupOp{b: b, node: x, acct: b.account(x, "rollup"), sp: b.spiller(x), restFrom: -1}
+	r.in = stepped(slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), &r.acct, r.size)
 	r.sp.attach(&r.acct, r.relieve)
 	kinds := exprKinds(x.GroupBy)
 	r.groups = newRowStore(slices.Clone(kinds))
@@ -87,7 +88,7 @@ func (r *rollupOp) newAccs() (*aggregation, error) {
 		}
 		a.accs[i] = acc
 	}
-	a.account(r.b, r.node, &r.acct, r.sp, r.size)
+	a.account(r.b, r.node, &r.acct, r.sp, len(r.node.GroupBy)+1, r.size)
 	return a, nil
 }
 
@@ -103,6 +104,11 @@ func (r *rollupOp) Next(ctx context.Context) (*vec.Batch, error) {
 			return nil, nil
 		}
 		if err := r.carry(); err != nil {
+			return nil, err
+		}
+		// The open groups grow on while others are due, which must took memory for.
+		r.acct.lower(r.size())
+		if err := r.fit(); err != nil {
 			return nil, err
 		}
 		b, rows := r.rest, r.restRows
@@ -123,10 +129,13 @@ func (r *rollupOp) Next(ctx context.Context) (*vec.Batch, error) {
 			}
 			rows = liveRows(b)
 		}
+		r.in.begin()
 		if err := r.consume(b, rows); err != nil {
 			return nil, err
 		}
-		if r.rest != nil {
+		if r.rest == nil {
+			r.in.took(len(rows))
+		} else {
 			if err := r.complete(ctx, r.restFrom+1); err != nil {
 				return nil, err
 			}
@@ -153,15 +162,7 @@ func (r *rollupOp) fit() error {
 		r.acct.must(r.size())
 		return nil
 	}
-	ok, err := r.acct.room(r.size())
-	if err != nil || ok {
-		return err
-	}
-	if ok, err = r.relieve(); err != nil || ok {
-		return err
-	}
-	r.acct.settle() // there is nothing to give
-	return r.acct.to(r.size())
+	return r.acct.fit(r.size, r.buffers)
 }
 
 // relieve is account.relief.
@@ -201,6 +202,14 @@ func (r *rollupOp) size() int64 {
 		for _, acc := range l.accs {
 			n += acc.size()
 		}
+	}
+	return n
+}
+
+// buffers are the bytes by which distinct values are spilled and read again.
+func (r *rollupOp) buffers() (n int64) {
+	for _, l := range r.levels {
+		n += l.buffers()
 	}
 	return n
 }

@@ -92,6 +92,71 @@ func (s *sliceOp) Close() error {
 	return s.in.Close()
 }
 
+// stepOp delivers the batches of its input in so few rows at a time that what an
+// aggregation holds of them, size bytes in all, grows by about most bytes: it accounts for
+// its memory after each, and rows with many aggregates may take far more than their own size.
+type stepOp struct {
+	in   Operator
+	size func() int64
+	most int64
+
+	step   int // rows
+	before int64
+	b      *vec.Batch // of which rows are left, or nil
+	rows   []uint16   // live rows of b that are left
+	out    vec.Batch
+}
+
+const (
+	firstStep = 64
+	mostStep  = 4 << 20
+	leastStep = 64 << 10
+)
+
+// stepped makes in deliver steps for an aggregation that holds size bytes in a.
+func stepped(in Operator, a *account, size func() int64) *stepOp {
+	most := int64(mostStep)
+	if limit := a.t.Limit(); limit > 0 {
+		most = min(max(limit/64, leastStep), most)
+	}
+	return &stepOp{in: in, size: size, most: most, step: firstStep}
+}
+
+func (s *stepOp) Next(ctx context.Context) (*vec.Batch, error) {
+	if s.b == nil {
+		b, err := s.in.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if b.Live() <= s.step {
+			return b, nil
+		}
+		s.b, s.rows = b, liveRows(b)
+	}
+	n := min(s.step, len(s.rows))
+	s.out.N, s.out.Cols = s.b.N, s.b.Cols
+	s.out.SetSel(append(s.out.SelBuf(), s.rows[:n]...))
+	if s.rows = s.rows[n:]; len(s.rows) == 0 {
+		s.b = nil
+	}
+	return &s.out, nil
+}
+
+// begin says that rows are going to be added, took that so many were: the next step is
+// chosen by what they take.
+func (s *stepOp) begin() { s.before = s.size() }
+
+func (s *stepOp) took(rows int) {
+	switch grown := s.size() - s.before; {
+	case grown > 0:
+		s.step = int(min(max(s.most*int64(rows)/grown, 1), int64(4*s.step), vec.MaxRows))
+	case grown == 0:
+		s.step = min(4*s.step, vec.MaxRows)
+	}
+}
+
+func (s *stepOp) Close() error { return s.in.Close() }
+
 // thin is the operator of a node whose rows share their bytes, such as those of a join:
 // who keeps them copies the bytes of each row. A batch has at most about MaxBatch of them.
 func thin[N physical.Node](n N, operator func(N) (Operator, error)) (Operator, error) {

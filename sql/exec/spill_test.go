@@ -88,6 +88,52 @@ func wideTable(n int) *memTable {
 	return tab
 }
 
+// TestNothingToSpill: an account that has nothing to spill is refused what goes beyond the
+// limit, and is not requested to spill; buffers are held beyond it, up to a bound, and what
+// was held beyond it is not room for more.
+func TestNothingToSpill(t *testing.T) {
+	const limit = 10 << 20
+	query := NewTracker("server", 0).Child("query", limit)
+	a := &account{t: query, operator: "list", thread: &thread{}}
+	a.relief = func() (bool, error) { return false, nil }
+	held, buffers := int64(0), int64(0)
+	fit := func(n, b int64) error {
+		held, buffers = n, b
+		return a.fit(func() int64 { return held }, func() int64 { return buffers })
+	}
+	if err := errors.Join(fit(limit/2, 0), fit(limit, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var refused *sqlerr.Error
+	if err := fit(limit+1, 0); !errors.As(err, &refused) || refused.Number != 3170 {
+		t.Fatalf("more than the limit: %v", err)
+	}
+	if top, _ := query.biggest(nil); top != nil || query.promised != 0 {
+		t.Errorf("it is requested to spill, %d bytes are promised", query.promised)
+	}
+	if err := fit(limit+limit/2, limit/2); err != nil {
+		t.Errorf("with buffers: %v", err)
+	}
+	if err := fit(limit+limit, limit+1); !errors.As(err, &refused) {
+		t.Errorf("with large buffers: %v", err)
+	}
+	a.close()
+	var spills int
+	b := spillingAccount(query, &thread{}, &spills)
+	b.must(limit + limit/2) // a batch that was larger
+	if ok, err := b.room(limit + limit/4); ok || err != nil {
+		t.Errorf("room for what must took: %v, %v", ok, err)
+	}
+	b.lower(limit / 2)
+	if ok, err := b.room(limit / 2); !ok || err != nil {
+		t.Errorf("no room for what is below the limit: %v, %v", ok, err)
+	}
+	b.close()
+	if query.Used() != 0 {
+		t.Errorf("%d bytes are held", query.Used())
+	}
+}
+
 // TestTightMemory: a pipeline of operators that all need more than there is
 // gives the answer that it gives with all memory, also together with others that share
 // a server's limit.
@@ -217,7 +263,7 @@ func TestSortedInputs(t *testing.T) {
 		{"distinct", distinct(true), 20000, 0, 128 << 10, false},
 		{"distinct of no order", distinct(false), 20000, 512 << 10, 1<<20 + 256<<10, true},
 		{"small groups", group(tab, 0, agg("max", false, at(2, dataCols[2].t))), 20000, 0, 512 << 10, false},
-		{"long values", group(long, 0, agg("max", false, at(2, dataCols[2].t))), 2000, 900 << 10, 8 << 20, false},
+		{"long values", group(long, 0, agg("max", false, at(2, dataCols[2].t))), 2000, 128 << 10, 2 << 20, false},
 		{"distinct values of one group", group(one, 1, agg("count", true, at(2, dataCols[2].t))), 1, 512 << 10, 1<<20 + 256<<10, true},
 		{"distinct values of small groups", group(tab, 0, agg("count", true, at(2, dataCols[2].t))), 20000, 0, 1 << 20, false},
 	} {

@@ -45,7 +45,7 @@ func (b *builder) spiller(n physical.Node) *spiller {
 		s.counters = &Usage{}
 	}
 	if limit := b.env.Memory.Limit(); limit > 0 {
-		s.block = int(min(max(limit/512, 4<<10), spill.DefaultBlock))
+		s.block = int(min(max(limit/512, minBlock), spill.DefaultBlock))
 		s.fan = int(min(max(limit/int64(10*s.block), 4), 64))
 		s.blocks = min(limit/5, s.blocks)
 	}
@@ -53,6 +53,27 @@ func (b *builder) spiller(n physical.Node) *spiller {
 		s.block, s.fan, s.parts = 256, 3, 4
 	}
 	return s
+}
+
+// minBlock is the least size of blocks.
+const minBlock = 4 << 10
+
+// among is the spiller of each of n that spill at the same time: the more there are, the
+// smaller are their blocks, and the fewer their partitions.
+func (s *spiller) among(n int) *spiller {
+	if n <= 1 {
+		return s
+	}
+	one := *s
+	one.lists, one.file = nil, nil
+	one.block = max(s.block/n, min(s.block, minBlock))
+	switch {
+	case n > 64:
+		one.parts = min(s.parts, 2)
+	case n > 4:
+		one.parts = min(s.parts, 8)
+	}
+	return &one
 }
 
 // attach makes an account spill by fn; see account.relief.
@@ -127,11 +148,11 @@ func (s *spiller) room(a *account, depth int, n int64) (bool, error) {
 }
 
 // mergeable is how many of the runs, from the first on, can be merged at once: a reader
-// holds a block of each, packed and unpacked, and large rows make large blocks.
+// holds a block of each, and large rows make large blocks.
 func (s *spiller) mergeable(runs []*spill.Rows) int {
 	n, bytes := 0, int64(0)
 	for n < len(runs) && n < s.fan {
-		if bytes += 2 * runs[n].LargestBlock(); n >= 2 && bytes > s.blocks {
+		if bytes += runs[n].LargestBlock(); n >= 2 && bytes > s.blocks {
 			break
 		}
 		n++

@@ -12,7 +12,7 @@ import (
 type streamAggregateOp struct {
 	b    *builder
 	node *physical.StreamAggregate
-	in   Operator
+	in   *stepOp
 	acct account
 	enc  keyEncoder
 
@@ -34,8 +34,9 @@ func (b *builder) streamAggregate(x *physical.StreamAggregate) (Operator, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &streamAggregateOp{b: b, node: x, in: slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), acct: b.account(x, "stream aggregate"), enc: b.env.newKeyEncoder(exprTypes(x.GroupBy)),
+	s := &streamAggregateOp{b: b, node: x, acct: b.account(x, "stream aggregate"), enc: b.env.newKeyEncoder(exprTypes(x.GroupBy)),
 		out: newOut(aggKinds(x.GroupBy, x.Aggs)), sp: b.spiller(x)}
+	s.in = stepped(slicedForGroups(b.ec, in, x.GroupBy, x.Aggs), &s.acct, func() int64 { return s.cur.size() })
 	s.sp.attach(&s.acct, s.relieve)
 	return s, nil
 }
@@ -64,6 +65,7 @@ func (s *streamAggregateOp) Next(ctx context.Context) (_ *vec.Batch, err error) 
 		if err := s.carry(); err != nil {
 			return nil, err
 		}
+		s.acct.lower(s.cur.size())
 		b, rows := s.rest, s.restRows
 		if s.rest = nil; b == nil {
 			if b, err = s.in.Next(ctx); err != nil {
@@ -78,8 +80,12 @@ func (s *streamAggregateOp) Next(ctx context.Context) (_ *vec.Batch, err error) 
 			}
 			rows = liveRows(b)
 		}
+		s.in.begin()
 		if err := s.consume(ctx, b, rows); err != nil {
 			return nil, err
+		}
+		if s.rest == nil {
+			s.in.took(len(rows))
 		}
 		if err := s.fit(); err != nil {
 			return nil, err
@@ -90,7 +96,7 @@ func (s *streamAggregateOp) Next(ctx context.Context) (_ *vec.Batch, err error) 
 func (s *streamAggregateOp) newGroups() (*aggregation, error) {
 	a, err := newAggregation(s.b.env, s.b.ec, s.node.GroupBy, s.node.Aggs)
 	if err == nil {
-		a.account(s.b, s.node, &s.acct, s.sp, func() int64 { return s.cur.size() })
+		a.account(s.b, s.node, &s.acct, s.sp, 1, func() int64 { return s.cur.size() })
 	}
 	return a, err
 }
@@ -102,15 +108,7 @@ func (s *streamAggregateOp) fit() error {
 		s.acct.must(s.cur.size())
 		return nil
 	}
-	ok, err := s.acct.room(s.cur.size())
-	if err != nil || ok {
-		return err
-	}
-	if ok, err = s.relieve(); err != nil || ok {
-		return err
-	}
-	s.acct.settle() // there is nothing to give
-	return s.acct.to(s.cur.size())
+	return s.acct.fit(s.cur.size, s.cur.buffers)
 }
 
 // relieve is account.relief.

@@ -74,8 +74,7 @@ func (t *Tracker) Limit() int64 {
 // takes none. Others spill for it.
 func (t *Tracker) Grow(n int64, operator string) error {
 	a := account{t: t, operator: operator}
-	_, err := a.take(n)
-	return err
+	return a.takeFixed(n)
 }
 
 // tryGrow takes n bytes; else it gives the tracker whose limit forbids it.
@@ -95,11 +94,14 @@ func (t *Tracker) tryGrow(n int64) (full *Tracker) {
 	return nil
 }
 
-// force takes n bytes, whatever the limit is.
-func (t *Tracker) force(n int64) {
+// force takes n bytes, whatever the limit is, and reports whether that is beyond one.
+func (t *Tracker) force(n int64) (beyond bool) {
 	for p := t; p != nil; p = p.parent {
-		p.notePeak(p.used.Add(n))
+		used := p.used.Add(n)
+		p.notePeak(used)
+		beyond = beyond || p.limit > 0 && used > p.limit
 	}
+	return beyond
 }
 
 func (t *Tracker) notePeak(used int64) {

@@ -71,9 +71,9 @@ func (fr *frames) walk(ctx context.Context, p *partition, fn func(n, lo, hi int)
 				if err := interrupted(ctx); err != nil {
 					return err
 				}
-				if err := p.err(); err != nil {
-					return err
-				}
+			}
+			if err := p.err(); err != nil {
+				return err
 			}
 			lo := fr.first(p, &known, n, from, to)
 			hi := fr.last(p, &known, n, from, to)

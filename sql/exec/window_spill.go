@@ -240,11 +240,13 @@ func (b *bigPartition) result(n int) (*vec.Vec, int) {
 // flush writes the results of the rows before n; the last stays at hand.
 func (b *bigPartition) flush(n int) {
 	rows := identity[b.fresh : n-b.base]
-	if err := b.results[len(b.results)-1].Append([]*vec.Vec{b.buf}, rows); err != nil {
-		b.fail(err)
-	}
 	b.other.Init(b.buf.Kind, vec.MaxRows)
-	b.other.CopyRows(0, b.buf, []uint16{uint16(n - 1 - b.base)}, true, false)
+	if b.err == nil { // else the function goes on until it looks at the error
+		if err := b.results[len(b.results)-1].Append([]*vec.Vec{b.buf}, rows); err != nil {
+			b.fail(err)
+		}
+		b.other.CopyRows(0, b.buf, []uint16{uint16(n - 1 - b.base)}, true, false)
+	}
 	b.buf, b.other = b.other, b.buf
 	b.base, b.fresh, b.bytes = n-1, 1, 0
 }

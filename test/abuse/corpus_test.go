@@ -1,6 +1,7 @@
 package abuse
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,6 +36,12 @@ func corpus() []attack {
 	jsonDeep := "CONCAT(REPEAT('{\"a\":', 90), '1', REPEAT('}', 90))"
 	columns := func(n, times int) string {
 		return list(n, func(i int) string { return "REPEAT(s, " + strconv.Itoa(times) + ") c" + strconv.Itoa(i) })
+	}
+	pairs := " FROM t a, t b WHERE b.id < 60"
+	calls := func(call, over string) string {
+		return list(60, func(i int) string {
+			return "LENGTH(" + fmt.Sprintf(call, "REPEAT(CONCAT(a.id, '-', b.id), "+strconv.Itoa(100+i)+")") + over + ")"
+		})
 	}
 	wide := "(SELECT id, k, " + columns(1000, 2800) + " FROM t) x"
 	members := "SET group_concat_max_len = 6000000; SET @a = (SELECT CONCAT('{', GROUP_CONCAT(CONCAT('\"m', a.id * 30 + b.id, '\":1')), '}') FROM t a, t b WHERE b.id < 30)"
@@ -170,6 +177,14 @@ func corpus() []attack {
 		{name: "JSON_OBJECTAGG of many groups", conns: 4, runs: 8e9, text: "SELECT k, LENGTH(JSON_OBJECTAGG(j, REPEAT('x', 20000))) FROM (SELECT a.id k, b.id j FROM t a, t b) m GROUP BY k"},
 		{name: "GROUP_CONCAT of many groups", conns: 4, runs: 8e9, before: []string{"SET group_concat_max_len = 60000000"}, text: "SELECT k, LENGTH(GROUP_CONCAT(REPEAT('x', 20000))) FROM (SELECT a.id k FROM t a, t b) m GROUP BY k"},
 		{name: "GROUP_CONCAT DISTINCT and sorted", conns: 4, runs: 8e9, before: []string{"SET group_concat_max_len = 60000000"}, text: "SELECT LENGTH(GROUP_CONCAT(DISTINCT REPEAT(CONCAT(a.s, b.id), 2000) ORDER BY b.id DESC)) FROM t a, t b WHERE b.id < 20"},
+		{name: "60 lists of one group", conns: 2, runs: 8e9, text: "SELECT " + calls("JSON_ARRAYAGG(%s)", "") + pairs},
+		{name: "60 lists in order", conns: 2, runs: 8e9, before: []string{"SET group_concat_max_len = 60000000"}, text: "SELECT " + calls("GROUP_CONCAT(%s ORDER BY b.id)", "") + pairs},
+		{name: "60 lists of a ROLLUP", conns: 2, runs: 8e9, text: "SELECT a.id, " + calls("JSON_OBJECTAGG(%s, 1)", "") + pairs + " GROUP BY a.id WITH ROLLUP"},
+		{name: "60 lists of distinct values", conns: 2, runs: 8e9, before: []string{"SET group_concat_max_len = 60000000"}, text: "SELECT " + calls("GROUP_CONCAT(DISTINCT %s)", "") + pairs},
+		{name: "60 sets of few groups", conns: 2, runs: 8e9, text: "SELECT a.k, " + calls("COUNT(DISTINCT %s)", "") + pairs + " GROUP BY a.k"},
+		{name: "60 sets of a ROLLUP", conns: 2, runs: 8e9, text: "SELECT a.id, " + calls("COUNT(DISTINCT %s)", "") + pairs + " GROUP BY a.id WITH ROLLUP"},
+		{name: "60 lists of a window", conns: 2, runs: 8e9, text: "SELECT " + calls("JSON_ARRAYAGG(%s)", " OVER ()") + pairs},
+		{name: "60 collections of a window", conns: 2, runs: 4e9, text: "SELECT " + calls("ST_Collect(POINT(a.id, LENGTH(%s) + b.id))", " OVER ()") + pairs},
 		{name: "aggregates of long values in a window", conns: 4, runs: 8e9, text: "SELECT LENGTH(JSON_ARRAYAGG(REPEAT(s, 2500)) OVER (ORDER BY id)) FROM t"},
 		{name: "MAX of long values in a frame", conns: 4, runs: 8e9, text: "SELECT LENGTH(MAX(REPEAT(s, 2500)) OVER (ORDER BY id ROWS BETWEEN 500 PRECEDING AND CURRENT ROW)), LENGTH(LAG(REPEAT(s, 2500), 800) OVER (ORDER BY id)) FROM t"},
 		{name: "a result that is converted", conns: 4, runs: 3e9, before: []string{"SET character_set_results = utf32"}, text: "SELECT REPEAT(s, 2800), REPEAT(s, 100000), REPEAT(s, 2800) FROM t"},
