@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/sqlots/sqlots/sql/expr"
@@ -117,20 +118,26 @@ func (w *windowOp) Next(ctx context.Context) (*vec.Batch, error) {
 		if w.at < w.done {
 			return w.emit(), nil
 		}
-		if w.ended {
+		if w.ended && w.done == w.store.n {
 			return nil, nil
 		}
 		w.carry()
 		if err := w.fill(ctx); err != nil {
 			return nil, err
 		}
-		if w.big != nil {
-			if err := w.big.compute(ctx); err != nil {
+		if w.big == nil {
+			switch err := w.compute(ctx); {
+			case errors.Is(err, errResults):
+				if err := w.spillFirst(); err != nil {
+					return nil, err
+				}
+			case err != nil:
 				return nil, err
+			default:
+				continue
 			}
-			continue
 		}
-		if err := w.compute(ctx); err != nil {
+		if err := w.big.compute(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -166,6 +173,10 @@ func rebase(list []int, by int) []int {
 
 // fill reads until a partition is complete, in store or in big.
 func (w *windowOp) fill(ctx context.Context) error {
+	if w.ended { // a partition before those that are left was spilled
+		w.done = w.store.n
+		return nil
+	}
 	for len(w.starts) < 2 {
 		b, err := w.in.Next(ctx)
 		if err != nil {
@@ -260,7 +271,8 @@ func (p *keyPart) equal(a *vec.Vec, i int, b *vec.Vec, j int) bool {
 	}
 }
 
-// compute runs the functions over the complete partitions.
+// compute runs the functions over the complete partitions. The error is errResults where
+// the results need more memory than there is.
 func (w *windowOp) compute(ctx context.Context) error {
 	for len(w.results) < len(w.store.chunks) {
 		w.results = append(w.results, newOut(kindsOf(w.node.Columns()[w.nin:])))

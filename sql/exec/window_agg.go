@@ -395,7 +395,11 @@ func (c *collecting) run(ctx context.Context, p *partition) error {
 			return err
 		}
 		if p.big == nil && len(dst.Bytes) > i && !dst.Nulls.IsNull(i) {
-			return c.w.acct.to(c.w.acct.held + int64(len(dst.Bytes[i])))
+			err := c.w.acct.to(c.w.acct.held + int64(len(dst.Bytes[i])))
+			if err != nil && c.w.sp.disk != nil {
+				err = errResults
+			}
+			return err
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"slices"
 
@@ -96,6 +97,37 @@ func (w *windowOp) spill(ctx context.Context) error {
 	if w.ended {
 		w.store.reuse()
 	}
+	w.acct.kept(w.held())
+	return nil
+}
+
+// errResults says that the results of partitions in memory do not fit there.
+var errResults = errors.New("the results of a window need more memory")
+
+// spillFirst spills the first of the complete partitions.
+func (w *windowOp) spillFirst() error {
+	f, err := w.sp.begin()
+	if err != nil {
+		return err
+	}
+	w.results = nil
+	w.big = &bigPartition{w: w, file: f, rows: f.NewRows(w.store.kinds, w.sp.block)}
+	end := w.done
+	if len(w.starts) > 1 {
+		end = w.starts[1]
+	}
+	all := end == w.store.n // and the input has ended
+	if err := w.big.take(0, end); err != nil {
+		return err
+	}
+	if all {
+		w.store.reuse()
+		w.done, w.at = 0, 0
+	}
+	if err := w.big.rows.Finish(); err != nil {
+		return err
+	}
+	w.sp.count()
 	w.acct.kept(w.held())
 	return nil
 }

@@ -1,10 +1,14 @@
 package abuse
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -30,31 +34,83 @@ type outcome struct {
 	slow   time.Duration // the longest time from KILL to the end
 }
 
-// attack runs a on connections of its own.
+// attack runs a on connections of its own, in a process of its own: attackers are other
+// machines in life, and are not to take the processors of the server and of the other
+// client.
 func (v *victim) attack(a attack) outcome {
-	conns, runs := max(a.conns, 1), a.runs
+	v.t.Helper()
+	order, err := json.Marshal(order{Addr: v.c.Addr, Name: a.name, Conns: max(a.conns, 1), Before: a.before, Text: a.text, Runs: a.runs})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(v.t.Context(), "nice", "-n", "19", os.Args[0])
+	cmd.Env = append(os.Environ(), attackerVariable+"=1")
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(order), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		v.t.Fatalf("%s: the attacker: %v", a.name, err)
+	}
+	var r report
+	if err := json.Unmarshal(out, &r); err != nil {
+		v.t.Fatalf("%s: the attacker has written %q", a.name, out)
+	}
+	return outcome{errs: r.Errs, killed: r.Killed, slow: r.Slow}
+}
+
+// attackerVariable is set in the environment of a process that attacks.
+const attackerVariable = "SQLOTS_ATTACKER"
+
+// order is what an attacker reads, report what it writes.
+type order struct {
+	Addr, Name string
+	Conns      int
+	Before     []string
+	Text       string
+	Runs       time.Duration
+}
+
+type report struct {
+	Errs   map[string]int
+	Killed int
+	Slow   time.Duration
+}
+
+// attackAsOrdered is the life of an attacker.
+func attackAsOrdered() error {
+	var o order
+	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
+		return err
+	}
+	db, err := open(o.Addr, "abuse")
+	if err != nil {
+		return err
+	}
+	admin, err := open(o.Addr, "")
+	if err != nil {
+		return err
+	}
+	a := attack{name: o.Name, before: o.Before, text: o.Text}
+	runs := o.Runs
 	if runs == 0 {
 		runs = 500 * time.Millisecond
 	}
-	db, admin := v.connect("abuse"), v.connect("")
-	defer db.Close()
-	out := outcome{errs: map[string]int{}}
+	out := report{Errs: map[string]int{}}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for range conns {
+	for range o.Conns {
 		wg.Go(func() {
-			o, err := v.one(db, admin, a, runs)
+			o, err := one(context.Background(), db, admin, a, runs)
 			mu.Lock()
 			defer mu.Unlock()
-			out.slow = max(out.slow, o.slow)
-			out.killed += o.killed
+			out.Slow = max(out.Slow, o.slow)
+			out.Killed += o.killed
 			if err != nil {
-				out.errs[shortError(err)]++
+				out.Errs[shortError(err)]++
 			}
 		})
 	}
 	wg.Wait()
-	return out
+	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
 func shortError(err error) string {
@@ -66,8 +122,7 @@ func shortError(err error) string {
 }
 
 // one runs an attack on one connection.
-func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome, err error) {
-	ctx := v.t.Context()
+func one(ctx context.Context, db, admin *sql.DB, a attack, runs time.Duration) (o outcome, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return o, fmt.Errorf("connecting: %w", err)
@@ -77,7 +132,7 @@ func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome
 	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 		return o, fmt.Errorf("connecting: %w", err)
 	}
-	killed, slow := v.killAfter(id, admin, runs, func() {
+	killed, slow := killAfter(id, admin, runs, func() {
 		for _, text := range append(append([]string{}, a.before...), a.text) {
 			if err = drain(ctx, conn, text); err != nil {
 				break
@@ -91,8 +146,9 @@ func (v *victim) one(db, admin *sql.DB, a attack, runs time.Duration) (o outcome
 }
 
 // killAfter calls task and, if it has not returned after runs, sends KILL QUERY for a
-// connection until it has: slow is the time from the first KILL to the end.
-func (v *victim) killAfter(id int64, admin *sql.DB, runs time.Duration, task func()) (killed bool, slow time.Duration) {
+// connection until it has: slow is the time from the first KILL to the end. A statement
+// that is still on its way is not killed.
+func killAfter(id int64, admin *sql.DB, runs time.Duration, task func()) (killed bool, slow time.Duration) {
 	ended, watched := make(chan struct{}), make(chan time.Time, 1)
 	go func() {
 		timer := time.NewTimer(runs)
@@ -102,6 +158,14 @@ func (v *victim) killAfter(id int64, admin *sql.DB, runs time.Duration, task fun
 			watched <- time.Time{}
 			return
 		case <-timer.C:
+		}
+		for onItsWay(id, admin) {
+			select {
+			case <-ended:
+				watched <- time.Time{}
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 		first := time.Now()
 		defer func() { watched <- first }()
@@ -121,6 +185,13 @@ func (v *victim) killAfter(id int64, admin *sql.DB, runs time.Duration, task fun
 		return true, end.Sub(first)
 	}
 	return false, 0
+}
+
+// onItsWay reports that a connection runs no statement.
+func onItsWay(id int64, admin *sql.DB) bool {
+	var command string
+	err := admin.QueryRowContext(context.Background(), fmt.Sprint("SELECT COMMAND FROM information_schema.PROCESSLIST WHERE ID = ", id)).Scan(&command)
+	return err == nil && command == "Sleep"
 }
 
 // drain runs a statement and reads its rows away.

@@ -37,6 +37,13 @@ type settings struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(attackerVariable) != "" {
+		if err := attackAsOrdered(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	childserver.Main(func(arg string) server.Config {
 		var s settings
 		if err := json.Unmarshal([]byte(arg), &s); err != nil {
@@ -119,16 +126,23 @@ func (v *victim) connect(database string) *sql.DB {
 
 func connect(t *testing.T, c *childserver.Child, database string) *sql.DB {
 	t.Helper()
-	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Logger, cfg.MaxAllowedPacket = "root", "tcp", c.Addr, database, &mysql.NopLogger{}, 64<<20
-	cfg.MultiStatements = true
-	connector, err := mysql.NewConnector(cfg)
+	db, err := open(c.Addr, database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+func open(addr, database string) (*sql.DB, error) {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Logger, cfg.MaxAllowedPacket = "root", "tcp", addr, database, &mysql.NopLogger{}, 64<<20
+	cfg.MultiStatements = true
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
 }
 
 // watch follows the resident memory.

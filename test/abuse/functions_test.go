@@ -44,7 +44,7 @@ func TestFunctions(t *testing.T) {
 			}
 			text = "SELECT " + text + []string{"", " FROM t LIMIT 20"}[rnd.IntN(2)]
 			v.report()
-			o, err := v.one(db, admin, attack{text: text}, 300*time.Millisecond)
+			o, err := one(t.Context(), db, admin, attack{text: text}, 300*time.Millisecond)
 			peak, p99, wrong := v.report()
 			short := fmt.Sprintf("%.300s", text)
 			switch {

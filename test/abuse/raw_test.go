@@ -356,7 +356,7 @@ func attackOfFile(v *victim, db, admin *sql.DB, name, piece string) outcome {
 	out := outcome{errs: map[string]int{}}
 	var mu sync.Mutex
 	share(a.conns, a.conns, func(int) {
-		o, err := v.one(db, admin, a, a.runs)
+		o, err := one(v.t.Context(), db, admin, a, a.runs)
 		mu.Lock()
 		defer mu.Unlock()
 		out.killed, out.slow = out.killed+o.killed, max(out.slow, o.slow)

@@ -143,7 +143,7 @@ func (s *script) statement(db *sql.DB, at, text string) {
 	}
 	s.done = append(s.done, at+": "+text)
 	var err error
-	_, slow := s.v.killAfter(c.id, s.admin, 300*time.Millisecond, func() {
+	_, slow := killAfter(c.id, s.admin, 300*time.Millisecond, func() {
 		if s.rnd.IntN(4) == 0 {
 			err = prepared(c.conn, text)
 		} else {

@@ -89,14 +89,14 @@ func longText(n int) string {
 func (v *victim) kills(t *testing.T, db, admin *sql.DB, text string) {
 	t.Helper()
 	began := time.Now()
-	_, err := v.one(db, admin, attack{text: text}, 20*time.Second)
+	_, err := one(t.Context(), db, admin, attack{text: text}, 20*time.Second)
 	natural := min(time.Since(began), 20*time.Second)
 	worst, at := time.Duration(0), time.Duration(0)
 	for i := range killMoments {
 		after := natural * time.Duration(i+1) / (killMoments + 1)
 		slow := time.Hour
 		for tries := 0; tries < 2 && slow > mostKill(); tries++ { // what both have is not the machine's
-			o, _ := v.one(db, admin, attack{text: text}, after)
+			o, _ := one(t.Context(), db, admin, attack{text: text}, after)
 			slow = min(slow, o.slow)
 		}
 		if slow > worst {
