@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/bits"
 	"strings"
+	"time"
 
 	"vitess.io/vitess/go/mysql/collations/colldata"
 )
@@ -14,8 +15,9 @@ import (
 //
 // With a long needle, parts are found by a rolling hash of their weights (Karp and Rabin,
 // Efficient randomized pattern-matching algorithms, 1987), in time that grows with the sum
-// of both lengths. Where characters have other weights next to others, and in texts that are
-// not valid, each part is compared.
+// of both lengths. Where characters have other weights next to others, that is done where
+// comparing each part takes long. In texts that are not valid, or with Japanese marks of
+// length and iteration, each part is compared.
 func (c *Collation) Find(s, needle []byte, work func(n int) error) (int, error) {
 	if len(needle) > len(s) {
 		return -1, nil
@@ -24,10 +26,30 @@ func (c *Collation) Find(s, needle []byte, work func(n int) error) (int, error) 
 	if err := work(len(s)); err != nil {
 		return 0, err
 	}
-	if valid && len(needle) >= hashedNeedle && c.hasOwnWeights() && c.Valid(needle) {
+	hashed := valid && len(needle) >= hashedNeedle && c.Valid(needle)
+	if hashed && c.hasOwnWeights() {
 		return c.findByHash(s, needle, work)
 	}
-	return c.findInTurn(s, needle, valid, work)
+	at, slow, err := c.findInTurn(s, needle, valid, hashed && c.hasChains(s, needle), work)
+	if slow {
+		return c.findByChains(s, needle, at, work)
+	}
+	return at, err
+}
+
+// hasChains reports that findByChains can search s.
+func (c *Collation) hasChains(s, needle []byte) bool {
+	return (c.class == classOther || c.class == class0900) && !c.hasMarks(s) && !c.hasMarks(needle)
+}
+
+// hasMarks reports a text in which a character looks back.
+func (c *Collation) hasMarks(s []byte) bool {
+	for at := 0; c.japanese && at < len(s); at += c.charSize(s[at:]) {
+		if c.looksBack(s[at:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // hashedNeedle is the number of bytes from which parts are found by their hash.
@@ -46,30 +68,42 @@ func (c *Collation) hasOwnWeights() bool {
 	return legacy && c.utf8 && (strings.HasSuffix(c.Name, "_unicode_ci") || strings.HasSuffix(c.Name, "_unicode_520_ci"))
 }
 
-// findInTurn compares one part after the other.
-func (c *Collation) findInTurn(s, needle []byte, valid bool, work func(n int) error) (int, error) {
+// findInTurn compares one part after the other. Where that mayEnd and takes long, slow says
+// that the search has come to a character and is to go on in another way.
+func (c *Collation) findInTurn(s, needle []byte, valid, mayEnd bool, work func(n int) error) (at int, slow bool, err error) {
 	end := 0 // of a character, and the first that is not before that of a part
-	for at := 0; at+len(needle) <= len(s); {
+	compared, took := time.Duration(0), time.Duration(0)
+	for at+len(needle) <= len(s) {
 		if err := work(1); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		for end < at+len(needle) {
 			if err := work(1); err != nil {
-				return 0, err
+				return 0, false, err
 			}
 			end += c.charSize(s[end:])
 		}
 		if end == at+len(needle) {
 			if err := work(len(needle)); err != nil {
-				return 0, err
+				return 0, false, err
+			}
+			var began time.Time
+			if mayEnd {
+				began = time.Now()
 			}
 			if ok, err := c.equal(s[at:end], needle, valid, work); ok || err != nil {
-				return at, err
+				return at, false, err
+			}
+			if mayEnd {
+				compared++
+				if took += time.Since(began); took > longComparisons && took > compared*longComparison {
+					return at, true, nil
+				}
 			}
 		}
 		at += c.charSize(s[at:])
 	}
-	return -1, nil
+	return -1, false, nil
 }
 
 // equal compares a part with the needle.

@@ -13,19 +13,19 @@ import (
 func noWork(int) error { return nil }
 
 // findable are collations of each kind that Find tells apart.
-var findable = []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_general_ci", "utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_czech_ci", "latin1_swedish_ci", "latin1_general_cs", "cp1250_czech_cs", "gbk_chinese_ci", "utf16_general_ci"}
+var findable = []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_general_ci", "utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_czech_ci", "utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_hu_0900_ai_ci", "utf8mb4_croatian_ci", "latin1_swedish_ci", "latin1_general_cs", "cp1250_czech_cs", "gbk_chinese_ci", "utf16_general_ci"}
 
 // TestFind compares what the hash finds with what comparing each part does.
 func TestFind(t *testing.T) {
 	testflag.Normal(t)
-	alphabets := [][]rune{[]rune("aAbB "), []rune("aàáâÀÁÂ e\u0301é "), []rune("ab\u0301\u0300 \u00ad\u200b"), []rune("chcCHhll "), []rune("ssßSS ﬁfi½1⁄2 "), []rune("あアー ｱ")}
+	alphabets := [][]rune{[]rune("aAbB "), []rune("aàáâÀÁÂ e\u0301é "), []rune("ab\u0301\u0300 \u00ad\u200b"), []rune("chcCHhll "), []rune("ssßSS ﬁfi½1⁄2 "), []rune("あアー ｱ"), []rune("aAaAb "), []rune("dDzZsS"), []rune("あアｱか")}
 	rnd := rand.New(rand.NewPCG(3, 5))
 	for _, name := range findable {
 		c, ok := ByName(name)
 		if !ok {
 			continue
 		}
-		found := 0
+		found, chained := 0, 0
 		for i := range 3000 {
 			letters := alphabets[i%len(alphabets)]
 			text := func(n int) (out []byte) {
@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 			if len(needle) == 0 || len(needle) > len(s) || !c.Valid(needle) || !c.Valid(s) {
 				continue
 			}
-			want, err := c.findInTurn(s, needle, true, noWork)
+			want, _, err := c.findInTurn(s, needle, true, false, noWork)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +58,12 @@ func TestFind(t *testing.T) {
 			if got, err := c.Find(s, needle, noWork); got != want || err != nil {
 				t.Fatalf("%s: %q in %q at %d (%v), want %d", name, needle, s, got, err, want)
 			}
+			if c.hasChains(s, needle) {
+				chained++
+				if got, err := c.findByChains(s, needle, 0, noWork); got != want || err != nil {
+					t.Fatalf("%s: %q in %q at %d by chains (%v), want %d", name, needle, s, got, err, want)
+				}
+			}
 			if !c.hasOwnWeights() {
 				continue
 			}
@@ -65,8 +71,8 @@ func TestFind(t *testing.T) {
 				t.Fatalf("%s: %q in %q at %d by hash (%v), want %d", name, needle, s, got, err, want)
 			}
 		}
-		if found < 300 {
-			t.Errorf("%s: %d parts were found", name, found)
+		if found < 300 || chained < 300 && !c.hasOwnWeights() {
+			t.Errorf("%s: %d parts were found, %d looked for by chains", name, found, chained)
 		}
 	}
 }
@@ -81,6 +87,19 @@ func TestFindIsLinear(t *testing.T) {
 		at, err := c.Find(s, needle, func(n int) error { done += n; return nil })
 		if at != -1 || err != nil || done > 10*len(s) {
 			t.Errorf("%s: at %d, %v, work %d", name, at, err, done)
+		}
+	}
+	// Contractions: two chains of aa in Danish, chains that end and begin.
+	for _, name := range []string{"utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_croatian_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_zh_0900_as_cs", "utf8mb4_hu_0900_ai_ci"} {
+		c, _ := ByName(name)
+		for _, unit := range []string{"a", "aab", "aaaaaaab", "ch", "ddzs", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaach"} {
+			n := 20_000 / len(unit)
+			s, needle := []byte(strings.Repeat(unit, n)), []byte(strings.Repeat(unit, n/2)+"x")
+			done := 0
+			at, err := c.findByChains(s, needle, 0, func(n int) error { done += n; return nil })
+			if at != -1 || err != nil || done > 40*len(s) {
+				t.Errorf("%s, %s: at %d, %v, work %d", name, unit, at, err, done)
+			}
 		}
 	}
 }
