@@ -54,7 +54,8 @@ type account struct {
 // it, else it is 3170.
 func (a *account) to(n int64) error {
 	if n > a.reserved.Load() {
-		if err := a.takeFixed(roundStep(n - a.reserved.Load())); err != nil {
+		more := roundStep(n - a.reserved.Load())
+		if err := a.afterValues(more, a.takeFixed(more)); err != nil {
 			return err
 		}
 	}
@@ -207,6 +208,25 @@ func (a *account) set(n int64) {
 func (a *account) takeFixed(n int64) error {
 	_, err := a.take(n, false)
 	return err
+}
+
+// afterValues takes n bytes, which err has refused, once values that no one has any more
+// are collected, if these fill the memory of all.
+func (a *account) afterValues(n int64, err error) error {
+	if err == nil || a.t == nil {
+		return err
+	}
+	root := a.t
+	for root.parent != nil {
+		root = root.parent
+	}
+	if root.values == nil || n > root.limit {
+		return err
+	}
+	if root.Used()+n <= root.limit { // others limit it, or there is room again
+		return a.takeFixed(n)
+	}
+	return root.values.again(err, func() error { return a.takeFixed(n) })
 }
 
 // take takes n bytes from the trackers. ok is false when a, which spills, is the one to do

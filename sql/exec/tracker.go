@@ -16,6 +16,7 @@ type Tracker struct {
 	name   string
 	limit  int64
 	parent *Tracker
+	values *Values // that are counted in it, or nil
 	used   atomic.Int64
 	peak   atomic.Int64
 

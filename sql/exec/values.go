@@ -27,7 +27,11 @@ type Values struct {
 }
 
 // NewValues counts in t.
-func NewValues(t *Tracker) *Values { return &Values{t: t} }
+func NewValues(t *Tracker) *Values {
+	v := &Values{t: t}
+	t.values = v
+	return v
+}
 
 // Cleanups run in a goroutine of the runtime after a collection.
 const (
@@ -46,10 +50,15 @@ func (v *Values) Grow(t *Tracker, n int64, what string) error {
 	if err == nil || t.Used()+n > t.Limit() && t != v.t || n > v.t.Limit() {
 		return err
 	}
+	return v.again(err, func() error { return v.tryGrow(t, n, what) })
+}
+
+// again calls take, which has failed for want of memory, after collections.
+func (v *Values) again(err error, take func() error) error {
 	for range collections {
 		v.collect()
 		for end := time.Now().Add(cleanupTime); ; {
-			if err = v.tryGrow(t, n, what); err == nil || !sqlerr.IsQueryMemoryExceeded(err) {
+			if err = take(); err == nil || !sqlerr.IsQueryMemoryExceeded(err) {
 				return err
 			}
 			if time.Now().After(end) {

@@ -96,3 +96,29 @@ func TestCollections(t *testing.T) {
 		t.Errorf("memory that is full, within the connection's limit: %v after %d collections", err, v.started.Load()-before)
 	}
 }
+
+// TestFixedAfterValues: what cannot be spilled is refused only after the values that no one
+// has any more are collected.
+func TestFixedAfterValues(t *testing.T) {
+	const limit = 16 << 20
+	root := NewTracker("server", limit)
+	values := NewValues(root)
+	a := &account{t: root.Child("statements", limit), operator: "list"}
+	defer a.close()
+	if err := values.Reserve(limit / 2); err != nil {
+		t.Fatal(err)
+	}
+	values.Keep(make([]byte, limit/2)) // and let go of it
+	if err := a.to(limit - limit/4); err != nil {
+		t.Errorf("with a value that is gone: %v", err)
+	}
+	kept := make([]byte, limit/8)
+	if err := values.Reserve(limit / 8); err != nil {
+		t.Fatal(err)
+	}
+	values.Keep(kept)
+	if err := a.to(limit); err == nil {
+		t.Error("with a value that is there")
+	}
+	runtime.KeepAlive(kept)
+}
