@@ -30,26 +30,43 @@ func (c *Collation) Find(s, needle []byte, work func(n int) error) (int, error) 
 	if hashed && c.hasOwnWeights() {
 		return c.findByHash(s, needle, work)
 	}
-	at, slow, err := c.findInTurn(s, needle, valid, hashed && c.hasChains(s, needle), work)
+	hashed, err := c.hasChains(s, needle, hashed, work)
+	if err != nil {
+		return 0, err
+	}
+	at, slow, err := c.findInTurn(s, needle, valid, hashed, work)
 	if slow {
 		return c.findByChains(s, needle, at, work)
 	}
 	return at, err
 }
 
-// hasChains reports that findByChains can search s.
-func (c *Collation) hasChains(s, needle []byte) bool {
-	return (c.class == classOther || c.class == class0900) && !c.hasMarks(s) && !c.hasMarks(needle)
+// hasChains reports that findByChains can search s, if a hash can be used at all.
+func (c *Collation) hasChains(s, needle []byte, hashed bool, work func(n int) error) (bool, error) {
+	if !hashed || c.class != classOther && c.class != class0900 {
+		return false, nil
+	}
+	for _, text := range [][]byte{needle, s} {
+		if marks, err := c.hasMarks(text, work); marks || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // hasMarks reports a text in which a character looks back.
-func (c *Collation) hasMarks(s []byte) bool {
-	for at := 0; c.japanese && at < len(s); at += c.charSize(s[at:]) {
+func (c *Collation) hasMarks(s []byte, work func(n int) error) (bool, error) {
+	for at := 0; c.japanese && at < len(s); {
 		if c.looksBack(s[at:]) {
-			return true
+			return true, nil
 		}
+		n := c.charSize(s[at:])
+		if err := work(n); err != nil {
+			return false, err
+		}
+		at += n
 	}
-	return false
+	return false, nil
 }
 
 // hashedNeedle is the number of bytes from which parts are found by their hash.

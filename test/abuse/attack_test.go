@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"os"
@@ -39,19 +39,19 @@ type outcome struct {
 // client.
 func (v *victim) attack(a attack) outcome {
 	v.t.Helper()
-	order, err := json.Marshal(order{Addr: v.c.Addr, Name: a.name, Conns: max(a.conns, 1), Before: a.before, Text: a.text, Runs: a.runs})
-	if err != nil {
+	var in bytes.Buffer
+	if err := gob.NewEncoder(&in).Encode(order{Addr: v.c.Addr, Conns: max(a.conns, 1), Before: a.before, Text: a.text, Runs: a.runs}); err != nil {
 		v.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(v.t.Context(), "nice", "-n", "19", os.Args[0])
 	cmd.Env = append(os.Environ(), attackerVariable+"=1")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(order), os.Stderr
+	cmd.Stdin, cmd.Stderr = &in, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		v.t.Fatalf("%s: the attacker: %v", a.name, err)
 	}
 	var r report
-	if err := json.Unmarshal(out, &r); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil {
 		v.t.Fatalf("%s: the attacker has written %q", a.name, out)
 	}
 	return outcome{errs: r.Errs, killed: r.Killed, slow: r.Slow}
@@ -60,13 +60,13 @@ func (v *victim) attack(a attack) outcome {
 // attackerVariable is set in the environment of a process that attacks.
 const attackerVariable = "SQLOTS_ATTACKER"
 
-// order is what an attacker reads, report what it writes.
+// order is what an attacker reads, report what it writes, both as gob: texts are any bytes.
 type order struct {
-	Addr, Name string
-	Conns      int
-	Before     []string
-	Text       string
-	Runs       time.Duration
+	Addr   string
+	Conns  int
+	Before []string
+	Text   string
+	Runs   time.Duration
 }
 
 type report struct {
@@ -78,7 +78,7 @@ type report struct {
 // attackAsOrdered is the life of an attacker.
 func attackAsOrdered() error {
 	var o order
-	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {
+	if err := gob.NewDecoder(os.Stdin).Decode(&o); err != nil {
 		return err
 	}
 	db, err := open(o.Addr, "abuse")
@@ -89,7 +89,7 @@ func attackAsOrdered() error {
 	if err != nil {
 		return err
 	}
-	a := attack{name: o.Name, before: o.Before, text: o.Text}
+	a := attack{before: o.Before, text: o.Text}
 	runs := o.Runs
 	if runs == 0 {
 		runs = 500 * time.Millisecond
@@ -110,7 +110,7 @@ func attackAsOrdered() error {
 		})
 	}
 	wg.Wait()
-	return json.NewEncoder(os.Stdout).Encode(out)
+	return gob.NewEncoder(os.Stdout).Encode(out)
 }
 
 func shortError(err error) string {

@@ -11,6 +11,9 @@
 //	I3  A statement ends soon after KILL QUERY.
 //	I4  The other client goes on: its rows are right, its statements are answered.
 //
+// Attackers of TestAttacks are processes of the lowest priority: they are other machines in
+// life, and do not take the time of the server and of the other client.
+//
 // Memory and times are bounded loosely, since machines that run tests are busy: -strict
 // holds the memory to I2, and times to 100 ms after KILL and to 250 ms for 99 % of the
 // other client's statements.
