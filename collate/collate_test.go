@@ -183,6 +183,30 @@ func TestFastPathsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// TestConvertWide writes characters below 128 at once, and others one by one.
+func TestConvertWide(t *testing.T) {
+	u, _ := ByName("utf8mb4_bin")
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"ucs2_bin", "utf16_bin", "utf16le_bin", "utf32_bin"} {
+		wide, _ := ByName(name)
+		for range 300 {
+			var text, want []byte
+			for range r.IntN(40) {
+				one := utf8.AppendRune(nil, []rune{'a', '\x00', '\x7f', 'é', '中'}[min(r.IntN(12), 4)])
+				text = append(text, one...)
+				want, _ = wide.AppendRune(want, []rune(string(one))[0])
+			}
+			out, lost := u.Convert([]byte("x"), text, wide)
+			if string(out) != "x"+string(want) || lost >= 0 {
+				t.Fatalf("%s: %q is %x, not %x", name, text, out, want)
+			}
+			if back, _ := wide.Convert(nil, out[1:], u); !bytes.Equal(back, text) {
+				t.Fatalf("%s: %q came back as %q", name, text, back)
+			}
+		}
+	}
+}
+
 func BenchmarkCollations(b *testing.B) {
 	ascii, ascii2 := []byte("customer-name 0012345"), []byte("customer-name 0012346")
 	cjk := []byte("北京市朝阳区建国路八十八号")

@@ -2,6 +2,7 @@ package collate
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -42,9 +43,12 @@ func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, lost int)
 	wide = wide && c.utf8
 	for at := 0; at < len(s); {
 		if wide && s[at] < 0x80 {
-			var zeros [3]byte
-			dst = append(append(append(dst, zeros[:before]...), s[at]), zeros[:after]...)
-			at++
+			run := s[at:]
+			if i := slices.IndexFunc(run, func(b byte) bool { return b >= 0x80 }); i >= 0 {
+				run = run[:i]
+			}
+			dst = appendWide(dst, run, before, after)
+			at += len(run)
 			continue
 		}
 		r, n := c.decode(s[at:])
@@ -61,6 +65,17 @@ func (c *Collation) Convert(dst, s []byte, to *Collation) (out []byte, lost int)
 		at += n
 	}
 	return dst, lost
+}
+
+// appendWide appends characters below 128, each with zeros before and after it.
+func appendWide(dst, s []byte, before, after int) []byte {
+	width, at := before+1+after, len(dst)
+	dst = slices.Grow(dst, width*len(s))[:at+width*len(s)]
+	clear(dst[at:])
+	for i, out := 0, dst[at+before:]; i < len(s); i++ {
+		out[i*width] = s[i]
+	}
+	return dst
 }
 
 // ConvertSome is Convert of the first characters of s, which have about n bytes; rest are

@@ -23,6 +23,7 @@ import (
 type rawClient struct {
 	nc  net.Conn
 	seq byte
+	id  int64 // of the connection
 }
 
 // Capabilities, flags and commands of the protocol.
@@ -31,6 +32,7 @@ const (
 	capAttributes = 1 << 20
 	capLenEncAuth = 1 << 21
 
+	comQuery   = 0x03
 	comPing    = 0x0e
 	comPrepare = 0x16
 	comExecute = 0x17
@@ -48,14 +50,17 @@ func (v *victim) dial(attributes []byte) (*rawClient, error) {
 	v.t.Cleanup(func() { nc.Close() })
 	_ = nc.SetDeadline(time.Now().Add(time.Minute))
 	c := &rawClient{nc: nc}
-	if _, err := c.read(); err != nil {
+	greeting, err := c.read()
+	if err := answer(greeting, err); err != nil {
 		return nil, err
 	}
+	_, b, _ := bytes.Cut(greeting, []byte{0}) // after the version
+	c.id = int64(binary.LittleEndian.Uint32(b))
 	caps := uint32(capBasic)
 	if attributes != nil {
 		caps |= capAttributes | capLenEncAuth
 	}
-	b := binary.LittleEndian.AppendUint32(nil, caps)
+	b = binary.LittleEndian.AppendUint32(nil, caps)
 	b = binary.LittleEndian.AppendUint32(b, 1<<24)
 	b = append(append(append(b, 255), make([]byte, 23)...), "root\x00\x00abuse\x00caching_sha2_password\x00"...)
 	if attributes != nil {
@@ -101,6 +106,59 @@ func (c *rawClient) read() ([]byte, error) {
 	_, err := io.ReadFull(c.nc, b)
 	return b, err
 }
+
+// drain runs statements and reads their rows away, faster than a driver reads them.
+func (c *rawClient) drain(text string) error {
+	if err := c.command(append([]byte{comQuery}, text...)); err != nil {
+		return err
+	}
+	for more := true; more; {
+		b, err := c.readLong()
+		if err := answer(b, err); err != nil {
+			return err
+		}
+		if b[0] == 0 { // no rows: two numbers of variable length, then the status
+			at := 1 + intLength(b[1])
+			more = moreResults(b[at+intLength(b[at]):])
+			continue
+		}
+		for ends := 0; ends < 2; { // the columns end, the rows end
+			b, err := c.readLong()
+			if err := answer(b, err); err != nil {
+				return err
+			}
+			if b[0] == 0xfe && len(b) < 9 {
+				ends, more = ends+1, moreResults(b[3:])
+			}
+		}
+	}
+	return nil
+}
+
+// readLong is the first part of a packet, the others of which are skipped.
+func (c *rawClient) readLong() ([]byte, error) {
+	first, err := c.read()
+	for b := first; err == nil && len(b) == 1<<24-1; {
+		b, err = c.read()
+	}
+	return first, err
+}
+
+// intLength is how long a number is that begins with a byte.
+func intLength(first byte) int {
+	switch first {
+	case 0xfc:
+		return 3
+	case 0xfd:
+		return 4
+	case 0xfe:
+		return 9
+	}
+	return 1
+}
+
+// moreResults reports whether another result follows, by the status.
+func moreResults(status []byte) bool { return status[0]&8 != 0 }
 
 // ok reads an answer that is no error.
 func (c *rawClient) ok() error {
