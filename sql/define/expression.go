@@ -96,7 +96,7 @@ func (o Owner) checkFunctions(e expr.Expr) error {
 		case expr.OpGetVar, expr.OpSetVar, expr.OpSysVar:
 			err = o.Banned(true, "")
 		default:
-			if o.Kind == OfDefault && !inDefault(f) || o.Kind != OfDefault && !isDeterministic(f) {
+			if o.Kind == OfDefault && !inDefault(f) || o.Kind != OfDefault && !IsDeterministic(f) {
 				err = o.Banned(false, f.Name)
 			}
 		}
@@ -105,11 +105,11 @@ func (o Owner) checkFunctions(e expr.Expr) error {
 	return err
 }
 
-// isDeterministic reports a call that has the same value whoever evaluates it
+// IsDeterministic reports a call that has the same value whoever evaluates it
 // and when. The time zone does not count: MySQL lets it in. Nor do variables
 // such as lc_time_names: these expressions are evaluated without a session,
 // under the defaults.
-func isDeterministic(f *expr.Func) bool {
+func IsDeterministic(f *expr.Func) bool {
 	switch f.Op {
 	case expr.OpTimestamp, expr.OpFromUnixTime, expr.OpConvertTZ:
 		return true

@@ -122,12 +122,25 @@ func (b *binder) partitionLiterals(list []ast.ExprNode) ([]define.PartitionLiter
 		if len(b.subqueries) > subqueries {
 			return nil, sqlerr.PartitionFunctionNotAllowed()
 		}
-		if !expr.IsConst(e) {
+		if !expr.IsConst(e) || !isLasting(e) {
 			return nil, sqlerr.PartitionExpression()
 		}
 		out[i].Expr = e
 	}
 	return out, nil
+}
+
+// isLasting reports an expression whose value depends neither on the session nor on the
+// time.
+func isLasting(e expr.Expr) bool {
+	lasting := true
+	expr.Walk(e, func(e expr.Expr) bool {
+		if f, ok := e.(*expr.Func); ok {
+			lasting = lasting && define.IsDeterministic(f)
+		}
+		return lasting
+	})
+	return lasting
 }
 
 // onlyPartitions keeps those rows of a scan that are in partitions of a list, and none
