@@ -120,7 +120,7 @@ func (s *Store) Metrics() map[string]int64 {
 	out["wal_syncs"] = int64(t.logSyncs.Count)
 	t.mu.Unlock()
 	s.LockMetrics(out)
-	out["images"], out["image_bytes"] = s.images.usage()
+	out["images"], out["images_packed"], out["image_bytes"] = s.images.usage()
 	out["filters"], out["filter_bytes"] = s.filters.usage()
 	if s.enter() != nil {
 		return out

@@ -39,10 +39,14 @@ type image struct {
 	chunks []imageChunk
 	heads  heads // of the first keys of the chunks
 	size   int64
-	tag    uint64      // commit of the state; valid when ready
-	ready  bool        // guarded by images.mu
-	stale  atomic.Bool // no longer used: a builder may stop
-	served atomic.Int64
+	packed bool // its chunks are, where they can be
+	// Of one that is being made: its size when that was looked at, and what it would be
+	// in the end.
+	looked, guess int64
+	tag           uint64      // commit of the state; valid when ready
+	ready         bool        // guarded by images.mu
+	stale         atomic.Bool // no longer used: a builder may stop
+	served        atomic.Int64
 	// recent is what was served lately, but for what came after counted;
 	// guarded by images.mu.
 	recent, counted int64
@@ -56,22 +60,53 @@ type image struct {
 	next    *image // being made to replace this one; guarded by images.mu
 }
 
-// imageChunk holds pairs: ends has the end of each key and of its value.
+// imageChunk holds pairs: ends has the end of each key and of its value. Or they are
+// packed.
 type imageChunk struct {
-	data  []byte
-	ends  []uint32
-	heads heads
+	first  []byte // key
+	data   []byte
+	ends   []uint32
+	heads  heads
+	packed *packed
 }
 
-// value is that of the pair at p.
-func (im *image) value(p place) []byte {
+// lookup is the value of the pair at p if that has the key, else nil. A packed one is put
+// into buf, which grows.
+func (im *image) lookup(p place, key []byte, buf *[]byte) []byte {
+	if p.chunk >= len(im.chunks) {
+		return nil
+	}
 	ch := &im.chunks[p.chunk]
+	if ch.packed != nil {
+		var k, value []byte
+		if k, value, *buf = ch.packed.pair(p.row, *buf); !bytes.Equal(k, key) {
+			return nil
+		}
+		return value
+	}
+	if !bytes.Equal(ch.key(p.row), key) {
+		return nil
+	}
 	k, v := ch.ends[2*p.row], ch.ends[2*p.row+1]
 	return ch.data[k:v:v]
 }
 
-func (c *imageChunk) rows() int { return len(c.ends) / 2 }
+func (c *imageChunk) rows() int {
+	if c.packed != nil {
+		return c.packed.n
+	}
+	return len(c.ends) / 2
+}
 
+// compare compares the key of a pair.
+func (c *imageChunk) compare(i int, key []byte) int {
+	if c.packed != nil {
+		return c.packed.compare(i, key)
+	}
+	return bytes.Compare(c.key(i), key)
+}
+
+// key is that of a pair that is not packed.
 func (c *imageChunk) key(i int) []byte {
 	start := uint32(0)
 	if i > 0 {
@@ -86,16 +121,7 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 	if err != nil {
 		return false
 	}
-	var c imageChunk
-	flush := func() {
-		if c.rows() > 0 {
-			c.data, c.ends = slices.Clip(c.data), slices.Clip(c.ends)
-			c.heads = newHeads(c.rows(), c.key)
-			im.chunks = append(im.chunks, c)
-			im.size += int64(cap(c.data) + 4*cap(c.ends) + 8*c.rows())
-		}
-		c = imageChunk{}
-	}
+	b := imageBuilder{im: im}
 	ok := true
 	for valid := it.First(); valid; valid = it.Next() {
 		value, err := it.ValueAndErr()
@@ -104,29 +130,93 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 			ok = false
 			break
 		}
-		if len(c.data) > 0 && len(c.data)+len(it.Key())+len(value) > imageChunkBytes {
-			flush()
-			if im.stale.Load() || s.closing.Load() || im.size > s.images.limit {
+		if b.isFull(len(it.Key()) + len(value)) {
+			b.flush()
+			if im.stale.Load() || s.closing.Load() || !s.images.mayGrow(im, func() float64 { return s.copied(g, it.Key()) }) {
 				ok = false
 				break
 			}
 			runtime.Gosched()
 		}
-		if c.data == nil {
-			c.data = make([]byte, 0, max(imageChunkBytes, len(it.Key())+len(value)))
-		}
-		c.data = append(c.data, it.Key()...)
-		c.ends = append(c.ends, uint32(len(c.data)))
-		c.data = append(c.data, value...)
-		c.ends = append(c.ends, uint32(len(c.data)))
+		b.add(it.Key(), value)
 	}
-	flush()
+	b.flush()
 	if len(im.chunks) > 0 {
 		im.heads = newHeads(len(im.chunks), im.first)
 	}
 	err = it.Close()
 	s.damaged.met(g, err)
 	return err == nil && ok
+}
+
+// copied is which part of the group comes before key, by the files.
+func (s *Store) copied(g group, key []byte) float64 {
+	before, err := s.db.EstimateDiskUsage(g[:], key)
+	if err != nil {
+		return 0
+	}
+	all, err := s.db.EstimateDiskUsage(g[:], keyenc.PrefixEnd(g[:]))
+	if err != nil || all == 0 {
+		return 0
+	}
+	return float64(before) / float64(all)
+}
+
+// imageBuilder makes the chunks of an image.
+type imageBuilder struct {
+	im *image
+	c  imageChunk // the current one
+}
+
+// isFull reports that a pair of n bytes belongs in the next chunk.
+func (b *imageBuilder) isFull(n int) bool {
+	most := imageChunkBytes
+	if b.im.packed {
+		if b.c.rows() == packedPairs {
+			return true
+		}
+		most = packedFrom
+	}
+	return len(b.c.data) > 0 && len(b.c.data)+n > most
+}
+
+func (b *imageBuilder) add(key, value []byte) {
+	c := &b.c
+	if c.data == nil {
+		size := imageChunkBytes
+		if b.im.packed {
+			size = packedFrom
+		}
+		c.data = make([]byte, 0, max(size, len(key)+len(value)))
+	}
+	c.data = append(c.data, key...)
+	c.ends = append(c.ends, uint32(len(c.data)))
+	c.data = append(c.data, value...)
+	c.ends = append(c.ends, uint32(len(c.data)))
+}
+
+// flush ends the current chunk.
+func (b *imageBuilder) flush() {
+	c := b.c
+	if c.rows() == 0 {
+		return
+	}
+	if b.im.packed {
+		if p := pack(&c); p != nil {
+			b.im.chunks = append(b.im.chunks, imageChunk{first: bytes.Clone(c.key(0)), packed: p})
+			b.im.size += p.size()
+			b.c.data, b.c.ends = c.data[:0], c.ends[:0]
+			return
+		}
+	}
+	c.data, c.ends = slices.Clip(c.data), slices.Clip(c.ends)
+	if b.im.packed { // the memory is as of a chunk that is packed
+		c.data, c.ends = slices.Clone(c.data), slices.Clone(c.ends)
+	}
+	c.first, c.heads = c.key(0), newHeads(c.rows(), c.key)
+	b.im.chunks = append(b.im.chunks, c)
+	b.im.size += int64(cap(c.data) + 4*cap(c.ends) + 8*c.rows())
+	b.c = imageChunk{}
 }
 
 // place is that of a pair in an image.
@@ -146,7 +236,12 @@ func (im *image) seek(key []byte) place {
 // greater than the first one of the next.
 func (im *image) seekIn(c int, key []byte) place {
 	ch := &im.chunks[c]
-	r, _ := ch.heads.seek(key, ch.key)
+	r := 0
+	if ch.packed != nil {
+		r = ch.packed.seek(key)
+	} else {
+		r, _ = ch.heads.seek(key, ch.key)
+	}
 	if r == ch.rows() {
 		return place{c + 1, 0}
 	}
@@ -154,4 +249,4 @@ func (im *image) seekIn(c int, key []byte) place {
 }
 
 // first is the first key of chunk c.
-func (im *image) first(c int) []byte { return im.chunks[c].key(0) }
+func (im *image) first(c int) []byte { return im.chunks[c].first }

@@ -41,7 +41,7 @@ func TestImageOfWriteBuffer(t *testing.T) {
 	put(0, 1000)
 	var reuse storage.Scanner
 	image := func() bool {
-		n, size := s.images.usage()
+		n, _, size := s.images.usage()
 		return n == 1 && size > 0
 	}
 	total := uint64(1000)

@@ -1,7 +1,6 @@
 package pebblekv
 
 import (
-	"bytes"
 	"context"
 	"runtime"
 
@@ -25,6 +24,7 @@ type imageScanner struct {
 	keyOnly bool
 	runs    uint
 	read    int64
+	buf     []byte // a packed pair
 }
 
 func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.ScanOptions) *imageScanner {
@@ -32,7 +32,7 @@ func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.
 	if sc == nil {
 		sc = new(imageScanner)
 	}
-	*sc = imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly,
+	*sc = imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly, buf: sc.buf,
 		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.tag, v.seq, opts.Reverse)}
 	limit := opts.Limit
 	if sc.changes.has {
@@ -40,14 +40,14 @@ func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.
 	}
 	if sc.reverse {
 		sc.to = v.im.seek(span.End)
-		if row := sc.to.row - limit; limit > 0 && row >= 0 && sc.to.chunk < len(v.im.chunks) && bytes.Compare(v.im.chunks[sc.to.chunk].key(row), span.Start) >= 0 {
+		if row := sc.to.row - limit; limit > 0 && row >= 0 && sc.to.chunk < len(v.im.chunks) && v.im.chunks[sc.to.chunk].compare(row, span.Start) >= 0 {
 			sc.from, sc.rest = place{sc.to.chunk, row}, span.Start
 		} else {
 			sc.from = v.im.seek(span.Start)
 		}
 	} else {
 		sc.from = v.im.seek(span.Start)
-		if row := sc.from.row + limit; limit > 0 && sc.from.chunk < len(v.im.chunks) && row < v.im.chunks[sc.from.chunk].rows() && bytes.Compare(v.im.chunks[sc.from.chunk].key(row), span.End) < 0 {
+		if row := sc.from.row + limit; limit > 0 && sc.from.chunk < len(v.im.chunks) && row < v.im.chunks[sc.from.chunk].rows() && v.im.chunks[sc.from.chunk].compare(row, span.End) < 0 {
 			sc.to, sc.rest = place{sc.from.chunk, row}, span.End
 		} else {
 			sc.to = v.im.seek(span.End)
@@ -155,6 +155,16 @@ func (sc *imageScanner) forward(fn func(key, value []byte) bool, n int) (_ int, 
 	}
 	row := sc.from.row
 	end = min(end, row+n)
+	if ch.packed != nil {
+		for more = true; more && row < end; row++ {
+			more = sc.deliver(ch.packed, row, fn)
+		}
+		n = row - sc.from.row
+		if sc.from.row = row; row == ch.rows() {
+			sc.from = place{sc.from.chunk + 1, 0}
+		}
+		return n, more
+	}
 	start := uint32(0)
 	if row > 0 {
 		start = ch.ends[2*row-1]
@@ -196,6 +206,12 @@ func (sc *imageScanner) backward(fn func(key, value []byte) bool, n int) (done i
 		sc.to.row--
 		done++
 		i := sc.to.row
+		if ch.packed != nil {
+			if !sc.deliver(ch.packed, i, fn) {
+				return done, false
+			}
+			continue
+		}
 		k, v := ch.ends[2*i], ch.ends[2*i+1]
 		key, value := ch.key(i), ch.data[k:v:v]
 		sc.read += int64(len(key) + len(value))
@@ -209,9 +225,22 @@ func (sc *imageScanner) backward(fn func(key, value []byte) bool, n int) (done i
 	return done, true
 }
 
+// deliver delivers a packed pair.
+func (sc *imageScanner) deliver(p *packed, row int, fn func(key, value []byte) bool) bool {
+	var key, value []byte
+	if sc.keyOnly {
+		sc.buf = p.key(row, sc.buf)
+		key = sc.buf[:len(sc.buf):len(sc.buf)]
+	} else {
+		key, value, sc.buf = p.pair(row, sc.buf)
+	}
+	sc.read += int64(len(key) + len(value))
+	return fn(key, value)
+}
+
 // Lasting implements storage.LastingScanner: images and changes are never
-// written to again.
-func (sc *imageScanner) Lasting() bool { return true }
+// written to again. Packed pairs are delivered in a buffer.
+func (sc *imageScanner) Lasting() bool { return !sc.im.packed }
 
 // Close implements storage.Scanner.
 func (sc *imageScanner) Close() error {
@@ -225,7 +254,7 @@ func (sc *imageScanner) Close() error {
 
 // at reports whether the pair at p has the key.
 func (im *image) at(p place, key []byte) bool {
-	return p.chunk < len(im.chunks) && bytes.Equal(im.chunks[p.chunk].key(p.row), key)
+	return p.chunk < len(im.chunks) && im.chunks[p.chunk].compare(p.row, key) == 0
 }
 
 // after is the place that follows p.
@@ -254,11 +283,11 @@ func (im *image) seekFrom(from, to place, key []byte) place {
 	}
 	ch := &im.chunks[from.chunk]
 	for row := from.row; row < min(from.row+nearRows, ch.rows()); row++ {
-		if bytes.Compare(ch.key(row), key) >= 0 {
+		if ch.compare(row, key) >= 0 {
 			return place{from.chunk, row}
 		}
 	}
-	if bytes.Compare(ch.key(ch.rows()-1), key) < 0 {
+	if ch.compare(ch.rows()-1, key) < 0 {
 		return im.seek(key)
 	}
 	return im.seekIn(from.chunk, key)

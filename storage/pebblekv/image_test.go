@@ -20,9 +20,12 @@ import (
 	"github.com/sqlots/sqlots/storage/storagetest"
 )
 
-func openEager(t testing.TB) *Store {
+func openEager(t testing.TB) *Store { return openImages(t, false) }
+
+// openImages opens a store that makes images at once, packed ones or others.
+func openImages(t testing.TB, packs bool) *Store {
 	t.Helper()
-	s, err := Open(Options{Dir: "store", FS: vfs.NewMem(), CacheBytes: 32 << 20, MemTableBytes: 64 << 10, DiskReserveBytes: -1,
+	s, err := Open(Options{PackImages: packs, Dir: "store", FS: vfs.NewMem(), CacheBytes: 32 << 20, MemTableBytes: 64 << 10, DiskReserveBytes: -1,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), EagerImages: true})
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +37,11 @@ func openEager(t testing.TB) *Store {
 // images.
 func TestConformanceWithImages(t *testing.T) {
 	testflag.Normal(t)
-	storagetest.Run(t, func(t *testing.T) storage.Store { return openEager(t) })
+	for _, packs := range []bool{false, true} {
+		t.Run(fmt.Sprintf("packed=%v", packs), func(t *testing.T) {
+			storagetest.Run(t, func(t *testing.T) storage.Store { return openImages(t, packs) })
+		})
+	}
 }
 
 func imageKey(g byte, i uint64) []byte {
@@ -67,7 +74,19 @@ func collect(t testing.TB, sc storage.Scanner, stopEvery int) (out []pair) {
 // iterator finds, from images or not.
 func TestImagesUnderWrites(t *testing.T) {
 	testflag.Normal(t)
-	s := openEager(t)
+	t.Run("flat", func(t *testing.T) { imagesUnderWrites(t, openImages(t, false)) })
+	t.Run("packed", func(t *testing.T) {
+		s := openImages(t, true)
+		imagesUnderWrites(t, s)
+		for g := range byte(2) {
+			if im := s.images.by[group(imageKey(g+1, 0))]; im != nil && im.ready && im.chunks[0].packed == nil {
+				t.Errorf("the image of group %d is not packed", g+1)
+			}
+		}
+	})
+}
+
+func imagesUnderWrites(t *testing.T, s *Store) {
 	defer s.Close()
 	const groups = 3
 	var writers, readers sync.WaitGroup
@@ -115,13 +134,13 @@ func TestImagesUnderWrites(t *testing.T) {
 		}
 	}
 	t.Logf("%v of %v scans from images", fromImage, scans)
-	if n, size := s.images.usage(); n != groups || size <= 0 {
+	if n, _, size := s.images.usage(); n != groups || size <= 0 {
 		t.Errorf("%d images, %d bytes", n, size)
 	}
 	if err := s.Discard(t.Context(), storage.Span{Start: imageKey(0, 0), End: imageKey(0, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := s.images.usage(); n != groups-1 {
+	if n, _, _ := s.images.usage(); n != groups-1 {
 		t.Errorf("%d images after a range of one group was deleted", n)
 	}
 }
@@ -129,7 +148,12 @@ func TestImagesUnderWrites(t *testing.T) {
 // A commit is seen by lookups of the latest state as soon as it has ended,
 // while others write to the same groups.
 func TestImagesLatest(t *testing.T) {
-	s := openEager(t)
+	for _, packs := range []bool{false, true} {
+		imagesLatest(t, openImages(t, packs))
+	}
+}
+
+func imagesLatest(t *testing.T, s *Store) {
 	defer s.Close()
 	var wg sync.WaitGroup
 	for w := range uint64(4) {
@@ -204,7 +228,11 @@ func writeSome(t testing.TB, s *Store, r *rand.Rand, g byte, i int) {
 		if r.IntN(4) == 0 {
 			err = txn.Delete(t.Context(), key)
 		} else {
-			err = txn.Put(t.Context(), key, bytes.Repeat([]byte{byte(r.Uint32())}, 1+r.IntN(200)))
+			n := 1 + r.IntN(200) // few pairs of the same length, as texts are
+			if g > 0 {
+				n = []int{8, 12, 30}[r.IntN(3)]
+			}
+			err = txn.Put(t.Context(), key, bytes.Repeat([]byte{byte(r.Uint32())}, n))
 		}
 		if err != nil {
 			t.Error(err)
@@ -291,7 +319,8 @@ func BenchmarkImageScan(b *testing.B) {
 		name    string
 		changes int
 		image   bool
-	}{{"iterator", 20_000, false}, {"unchanged", 0, true}, {"changed1%", 5_000, true}, {"changed4%", 20_000, true}} {
+		packed  bool
+	}{{"iterator", 20_000, false, false}, {"unchanged", 0, true, false}, {"changed1%", 5_000, true, false}, {"changed4%", 20_000, true, false}, {"packed", 0, true, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			s, err := Open(Options{Dir: b.TempDir(), CacheBytes: 1 << 30, DiskReserveBytes: -1,
 				Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -314,11 +343,11 @@ func BenchmarkImageScan(b *testing.B) {
 				b.Fatal(err)
 			}
 			if c.image {
-				im := &image{}
+				im := &image{packed: c.packed}
 				g := group(imageKey(1, 0))
 				s.images.by[g] = im
 				s.images.count.Add(1)
-				s.makeImage(g, im)
+				s.images.finish(g, im, s.makeImage(g, im))
 				s.images.limit = 0 // this image stays
 			}
 			r := rand.New(rand.NewPCG(1, 1))
@@ -365,6 +394,9 @@ func BenchmarkImageScan(b *testing.B) {
 				_ = sn.Close()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/pair")
+			if im := s.images.by[group(imageKey(1, 0))]; im != nil {
+				b.ReportMetric(float64(im.size)/rows, "bytes/pair")
+			}
 		})
 	}
 }
@@ -413,7 +445,7 @@ func TestImagesTakeBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, size := s.images.usage()
+	_, _, size := s.images.usage()
 	if taken := whole - s.Metrics()["block_cache_capacity"]; size < 4000*200 || taken < size || taken > size+s.claims.unit {
 		t.Errorf("an image of %d bytes takes %d of the cache", size, taken)
 	}
@@ -481,14 +513,14 @@ func TestReadOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, _ := s.images.usage(); n != 0 {
+	if n, _, _ := s.images.usage(); n != 0 {
 		t.Errorf("%d images", n)
 	}
 	if err := s.Latest().BatchGet(bg, keys, none); err != nil {
 		t.Fatal(err)
 	}
 	scan(false)
-	if n, _ := s.images.usage(); n != 1 {
+	if n, _, _ := s.images.usage(); n != 1 {
 		t.Errorf("%d images of what is read more often", n)
 	}
 }

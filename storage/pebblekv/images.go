@@ -3,6 +3,8 @@ package pebblekv
 import (
 	"bytes"
 	"context"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -31,15 +33,18 @@ func groupOfSpan(span storage.Span) (g group, ok bool) {
 
 // images are the images of a store.
 type images struct {
-	limit int64 // of their sizes; 0 for none
-	// eager makes an image at the first scan, for tests.
-	eager bool
+	limit int64 // of the sizes of those that are not packed; 0 for none at all
+	most  int64 // of all sizes
+	// eager makes an image at the first scan, packs packs each: for tests.
+	eager, packs bool
 
 	count atomic.Int32 // of by
 	mu    sync.Mutex
 	by    map[group]*image // also those being made
 	heat  map[group]*heat
 	used  int64 // of the ready ones, without changes
+	flat  int64 // what those have of it that are not packed
+	short int64 // what is not to be used of most at present
 	busy  bool  // one is being made
 	room  int64 // about the size of that one
 	seeks atomic.Int64
@@ -51,7 +56,23 @@ type heat struct {
 	// factor is how often the group must have been read whole before an image
 	// pays: more when the last ones were dropped soon.
 	factor int64
-	size   int64 // of the last image
+	size   int64 // of the last image that was not packed, or a guess
+	packed int64 // of the last one that was, or a guess; 0 for neither
+}
+
+// packedSize is what an image takes that is packed.
+func (h *heat) packedSize() int64 {
+	if h.packed > 0 {
+		return h.packed
+	}
+	return max(h.size*packedShare/16, 1)
+}
+
+func (h *heat) sizeAs(packed bool) int64 {
+	if packed {
+		return h.packedSize()
+	}
+	return h.size
 }
 
 const (
@@ -66,8 +87,13 @@ const (
 	// An image is made again when the changes since take renewShare of its size,
 	// and dropped when they take dropShare, each with something added for small
 	// ones.
-	renewShare = 16
-	dropShare  = 4
+	// Packed ones have more pairs, and what they have of the memory leaves little.
+	renewShare       = 16
+	dropShare        = 4
+	renewPackedShare = 32
+	dropPackedShare  = 16
+	// packedShare is how many sixteenths packed pairs take, at a guess.
+	packedShare = 5
 	// An image without reads is dropped after so many changes.
 	maxIdleChanges = 2048
 	renewAllowed   = 64 << 10
@@ -79,6 +105,7 @@ type view struct {
 	im      *image
 	changes *btree.BTreeG[change] // up to now; nil for none
 	seq     uint64                // the reader's commit
+	buf     []byte                // the value that get has returned
 	// A view of one key has its change instead of changes.
 	one     change
 	changed bool
@@ -109,8 +136,8 @@ func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view
 	return v, true
 }
 
-// get is the value of a key, nil when it is not there. from is where to look
-// first, and is set to where it looked.
+// get is the value of a key, nil when it is not there, until the next call. from is where
+// to look first, and is set to where it looked.
 func (v *view) get(key []byte, from *place) (value []byte) {
 	one, changed := v.one, v.changed
 	if v.changes != nil {
@@ -120,16 +147,13 @@ func (v *view) get(key []byte, from *place) (value []byte) {
 		return one.value()
 	}
 	p := *from
-	if p.chunk < len(v.im.chunks) && bytes.Compare(v.im.chunks[p.chunk].key(p.row), key) <= 0 {
+	if p.chunk < len(v.im.chunks) && v.im.chunks[p.chunk].compare(p.row, key) <= 0 {
 		p = v.im.seekFrom(p, place{len(v.im.chunks), 0}, key)
 	} else {
 		p = v.im.seek(key)
 	}
 	*from = p
-	if !v.im.at(p, key) {
-		return nil
-	}
-	return v.im.value(p)
+	return v.im.lookup(p, key, &v.buf)
 }
 
 // touch notes what a batch changes in groups that have images; nil may change
@@ -189,7 +213,7 @@ func (m *images) note(key, value []byte, seq uint64) {
 	im.changes.add(key, value, seq)
 	limit := m.limit / dropShare
 	if im.ready {
-		limit = im.size/dropShare + changeAllowed
+		limit = im.size/im.share(dropShare, dropPackedShare) + changeAllowed
 	}
 	if im.changes.size > limit || im.ready && im.idle > maxIdleChanges {
 		m.drop(g)
@@ -229,15 +253,31 @@ func (m *images) drop(g group) {
 	m.count.Add(-1)
 	h := m.heatOf(g)
 	h.read = 0
-	switch served := im.served.Load(); {
-	case !im.ready || served < h.size:
+	switch served, size := im.served.Load(), h.sizeAs(im.packed); {
+	case !im.ready || served < size:
 		h.factor = min(2*h.factor, maxImageFactor)
-	case served >= 4*h.size:
+	case served >= 4*size:
 		h.factor = minImageFactor
 	}
 	if im.ready {
-		m.used -= im.size
+		m.use(im, -1)
 	}
+}
+
+// use counts the size of an image, times 1 or -1; mu is held.
+func (m *images) use(im *image, sign int64) {
+	m.used += sign * im.size
+	if !im.packed {
+		m.flat += sign * im.size
+	}
+}
+
+// share is a share of the image's memory.
+func (im *image) share(flat, packed int64) int64 {
+	if im.packed {
+		return packed
+	}
+	return flat
 }
 
 func (m *images) heatOf(g group) *heat {
@@ -268,34 +308,99 @@ func (m *images) wanted(g group, read int64, size func() int64) *image {
 	if h.size == 0 {
 		h.size = size()
 	}
-	if !m.eager && (h.size == 0 || h.read < h.factor*h.size || !m.makeRoom(h)) {
+	if !m.eager && (h.size == 0 || h.read < h.factor*h.size) {
 		return nil
 	}
+	packed := m.packs
+	if !m.eager && !m.makeRoom(h, false) {
+		if !m.makeRoom(h, true) {
+			return nil
+		}
+		packed = true
+	}
 	h.read = 0
-	im := &image{}
-	m.by[g], m.busy, m.room = im, true, h.size
+	im := &image{packed: packed}
+	m.by[g], m.busy, m.room = im, true, h.sizeAs(packed)
 	m.count.Add(1)
 	return im
 }
 
+// fits reports that an image of a size may be made, or stay, when others of size gone of
+// its form are dropped; mu is held.
+func (m *images) fits(size, gone int64, packed bool) bool {
+	if size-gone+m.used > max(m.most-m.short, m.limit) {
+		return false
+	}
+	return packed || size-gone+m.flat <= m.limit
+}
+
 // makeRoom drops images that are of less use than one for h would be, when it
 // would not fit otherwise; mu is held.
-func (m *images) makeRoom(h *heat) bool {
-	for m.used+h.size > m.limit {
-		var worst group
-		least := float64(h.read) / float64(h.size) / 2
-		found := false
-		for g, im := range m.by {
-			if use := float64(im.recent+im.served.Load()-im.counted) / float64(im.size+1); im.ready && use < least {
-				worst, least, found = g, use, true
-			}
-		}
-		if !found {
+func (m *images) makeRoom(h *heat, packed bool) bool {
+	size := h.sizeAs(packed)
+	least := float64(h.read) / float64(size) / 2
+	gone := int64(0)
+	var drop []group
+	for !m.fits(size, gone, packed) {
+		g, ok := m.worst(least, func(g group, im *image) bool { return (packed || !im.packed) && !slices.Contains(drop, g) })
+		if !ok {
 			return false
 		}
-		m.drop(worst)
+		drop = append(drop, g)
+		gone += m.by[g].size
+	}
+	for _, g := range drop {
+		m.drop(g)
 	}
 	return true
+}
+
+// worst is the image that was of least use for its size, of those that may be dropped and
+// were of less use than least; mu is held.
+func (m *images) worst(least float64, may func(group, *image) bool) (worst group, found bool) {
+	for g, im := range m.by {
+		if use := float64(im.recent+im.served.Load()-im.counted) / float64(im.size+1); im.ready && use < least && may(g, im) {
+			worst, least, found = g, use, true
+		}
+	}
+	return worst, found
+}
+
+// shrink has images use less memory than they may, except what is theirs alone: the least
+// used are dropped.
+func (m *images) shrink(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.short = bytes
+	for !m.fits(0, 0, true) {
+		g, ok := m.worst(math.Inf(1), func(group, *image) bool { return true })
+		if !ok {
+			return
+		}
+		m.drop(g)
+	}
+}
+
+// growLooks is how often it is looked at what an image will be in the end, at most.
+const growLooks = 64
+
+// mayGrow reports that an image that is being made may go on, by its size so far, and by
+// what it will be in the end when so much of the group has been copied.
+func (m *images) mayGrow(im *image, copied func() float64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.eager {
+		return im.size <= max(m.most, m.limit)
+	}
+	size := im.size
+	if im.packed && im.size >= im.looked+m.most/growLooks {
+		im.looked = im.size
+		if part := copied(); part > 0 {
+			size = int64(float64(size) / part)
+			im.guess = size
+		}
+	}
+	return m.fits(size, 0, im.packed)
 }
 
 // age halves what was read before, so that images go to what is read now.
@@ -319,11 +424,11 @@ func (m *images) renewed(g group, im *image) *image {
 	if m.busy || m.by[g] != im || im.next != nil {
 		return nil
 	}
-	few := im.changes.size < im.size/renewShare+renewAllowed
-	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || m.used+im.size > m.limit) {
+	few := im.changes.size < im.size/im.share(renewShare, renewPackedShare)+renewAllowed
+	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || !m.fits(im.size, 0, im.packed)) {
 		return nil
 	}
-	im.next, m.busy, m.room = &image{}, true, im.size
+	im.next, m.busy, m.room = &image{packed: im.packed}, true, im.size
 	return im.next
 }
 
@@ -334,15 +439,18 @@ func (m *images) held() int64 {
 	return m.used + m.room
 }
 
-// usage is the number of images and their size.
-func (m *images) usage() (n, size int64) {
+// usage is the number of images, how many of them are packed, and their size.
+func (m *images) usage() (n, packed, size int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	size = m.used
 	for _, im := range m.by {
 		size += im.changes.size
+		if im.packed {
+			packed++
+		}
 	}
-	return int64(len(m.by)), size
+	return int64(len(m.by)), packed, size
 }
 
 // noteScan counts a scan and may have an image made.
@@ -444,8 +552,12 @@ func (m *images) finish(g group, im *image, ok bool) {
 	if old == nil || im != old && im != old.next {
 		return // dropped
 	}
-	h := m.heatOf(g)
-	if im.size > 0 {
+	switch h := m.heatOf(g); {
+	case im.packed && ok:
+		h.packed = im.size
+	case im.packed && im.guess > 0:
+		h.packed = im.guess
+	case !im.packed && im.size > 0:
 		h.size = im.size
 	}
 	if im == old.next {
@@ -454,13 +566,13 @@ func (m *images) finish(g group, im *image, ok bool) {
 			return
 		}
 		old.stale.Store(true)
-		m.used -= old.size
+		m.use(old, -1)
 		m.by[g] = im
 	}
-	if !ok || m.used+im.size > m.limit {
+	if !ok || !m.fits(im.size, 0, im.packed) {
 		m.drop(g)
 		return
 	}
 	im.ready = true
-	m.used += im.size
+	m.use(im, 1)
 }

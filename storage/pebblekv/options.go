@@ -26,7 +26,7 @@ type Options struct {
 	CacheBytes int64
 	// ImageBytes is how much of CacheBytes the copies of tables and indexes may have
 	// that are read over and over; 0 means a quarter, negative none. Blocks use what
-	// they do not have.
+	// they do not have. Those that are packed may have more, see mostImages.
 	ImageBytes int64
 	// FilterBytes is how much of CacheBytes is for filters of tables and
 	// indexes in which missing keys are often looked up; 0 means a 32nd
@@ -54,6 +54,8 @@ type Options struct {
 	AcceptLogDamage bool
 	// EagerImages makes images and filters at the first read, for tests.
 	EagerImages bool
+	// PackImages packs all images, for tests.
+	PackImages bool
 	// Steps is called at the steps of commits and reads, for tests.
 	Steps step.Hook
 }
@@ -113,6 +115,12 @@ func (o Options) withDefaults() Options {
 	}
 	o.Caps.MaxTxn = min(o.Caps.MaxTxn, maxTxnBytes)
 	return o
+}
+
+// mostImages is how much of CacheBytes all images may have: all except the write buffers
+// and an eighth, for blocks.
+func (o Options) mostImages() int64 {
+	return max(o.CacheBytes*7/8-memTables*o.MemTableBytes, o.ImageBytes)
 }
 
 // pebbleOptions are the settings of the engine. Those of levels and L0 follow

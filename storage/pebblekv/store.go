@@ -101,7 +101,8 @@ var (
 func Open(opts Options) (_ *Store, err error) {
 	opts = opts.withDefaults()
 	s := &Store{opts: opts, disk: newDisk(opts.FS, opts.FS.PathJoin(opts.Dir, kvDir), opts.Logger), closed: make(chan struct{})}
-	s.images.limit, s.images.eager = opts.ImageBytes, opts.EagerImages
+	s.images.limit, s.images.most = opts.ImageBytes, opts.mostImages()
+	s.images.eager, s.images.packs = opts.EagerImages, opts.PackImages
 	s.filters.limit, s.filters.eager, s.filters.lookups = opts.FilterBytes, opts.EagerImages, map[group]int64{}
 	s.images.by, s.images.heat = map[group]*image{}, map[group]*heat{}
 	defer func() {
@@ -678,12 +679,14 @@ func (s *Store) Close() error {
 }
 
 // ShrinkCache makes the block cache smaller than the options say, by bytes, until it is
-// called again.
+// called again. Images that leave it too little are dropped.
 func (s *Store) ShrinkCache(bytes int64) {
 	if s.enter() != nil {
 		return
 	}
 	defer s.exit()
+	s.images.shrink(bytes)
+	s.claimImages()
 	s.claims.setShrink(bytes)
 }
 

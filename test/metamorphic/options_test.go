@@ -60,7 +60,7 @@ func sets() []options {
 		{name: "memory, no rules, bulk loads, builds beside", settings: []string{off}, bulk: true, beside: true},
 		{name: "disk, small memtables, restarts", onDisk: true, restarts: true, memory: 24 << 20, tune: func(o *pebblekv.Options) { o.MemTableBytes, o.ImageBytes, o.ValueSeparationBytes = 64<<10, -1, 100 }},
 		{name: "disk, images at once, batches of 3, bulk loads", onDisk: true, tune: func(o *pebblekv.Options) { o.EagerImages = true }, settings: []string{"SET sqlots_batch_size = 3"}, bulk: true},
-		{name: "disk, images at once, parameters, restarts, job", onDisk: true, restarts: true, job: true, tune: func(o *pebblekv.Options) { o.EagerImages = true }, protocol: parameters},
+		{name: "disk, packed images at once, parameters, restarts, job", onDisk: true, restarts: true, job: true, tune: func(o *pebblekv.Options) { o.EagerImages, o.PackImages = true, true }, protocol: parameters},
 		{name: "disk, no filters, no operators, any index, builds beside", onDisk: true, tune: func(o *pebblekv.Options) { o.FilterBytes, o.ImageBytes = -1, -1 }, settings: []string{operators}, hint: force, beside: true, bulk: true},
 		{name: "cluster, restarts", cluster: true, restarts: true, beside: true},
 		{name: "disk, kills", onDisk: true, killed: true, bulk: true, beside: true},
