@@ -290,16 +290,26 @@ func (x *SearchScan) Skip() (columns int, following *ranges.Set, merge bool) { r
 // FewKeys implements Access.
 func (x *SearchScan) FewKeys() bool { return false }
 
-// Conds implements Access: those that the index evaluates.
-func (x *SearchScan) Conds() (out []expr.Expr) {
-	x.Query.Each(func(n *SearchNode) {
-		if n.Set != nil {
-			out = append(out, n.Set.Conds...)
-		}
-		if n.Cond != nil {
-			out = append(out, n.Cond)
-		}
-	})
+// Conds implements Access: those that the index evaluates on rows, not those on nested
+// objects, whose columns are in tables of their own.
+func (x *SearchScan) Conds() []expr.Expr { return x.Query.conds(nil) }
+
+func (n *SearchNode) conds(out []expr.Expr) []expr.Expr {
+	if n == nil {
+		return out
+	}
+	if n.Set != nil {
+		out = append(out, n.Set.Conds...)
+	}
+	if n.Cond != nil {
+		out = append(out, n.Cond)
+	}
+	if n.Op == SearchNested {
+		return out
+	}
+	for _, c := range n.Children {
+		out = c.conds(out)
+	}
 	return out
 }
 
