@@ -129,8 +129,9 @@ func (s *script) run(file string) {
 	s.check()
 }
 
-// dangerous are words of statements that would stop the server, or the other client.
-var dangerous = regexp.MustCompile(`(?i)\b(KILL|SHUTDOWN|RESTART|GLOBAL|PERSIST|PERSIST_ONLY|PASSWORD|FLUSH|BACKUP|INSTANCE|OUTFILE|DUMPFILE|abuse)\b|@@|\broot\b|CURRENT_USER|\bUSER\b`)
+// dangerous are words of statements that would stop the server, the other client, or end
+// the connection.
+var dangerous = regexp.MustCompile(`(?i)\b(KILL|SHUTDOWN|RESTART|GLOBAL|PERSIST|PERSIST_ONLY|PASSWORD|FLUSH|BACKUP|INSTANCE|OUTFILE|DUMPFILE|abuse)\b|@@|\broot\b|CURRENT_USER|\bUSER\b|\b(COMMIT|ROLLBACK)\b.*\bRELEASE\b`)
 
 func isHarmless(text string) bool { return !dangerous.MatchString(text) }
 
@@ -156,7 +157,7 @@ func (s *script) statement(db *sql.DB, at, text string) {
 	case s.v.c.Memory("VmRSS") == 0:
 		s.t.Fatalf("%s: the server has ended after %q\n%s", s.name, text, tail(s.v.c.Log.String()))
 	case err != nil && isFault(shortError(err)):
-		s.t.Errorf("%s: %q: %v\n%s", s.name, text, err, tail(s.v.c.Log.String()))
+		s.t.Errorf("%s: after %q: %q: %v\n%s", s.name, s.done[max(0, len(s.done)-4):len(s.done)-1], text, err, tail(s.v.c.Log.String()))
 		delete(s.conns, at)
 	case slow > mostKill():
 		s.t.Errorf("%s: %q ended %v after KILL", s.name, text, slow)
