@@ -43,6 +43,7 @@ type image struct {
 	// Of one that is being made: its size when that was looked at, and what it would be
 	// in the end.
 	looked, guess int64
+	replaces      int64       // the size of its predecessor, or 0
 	tag           uint64      // commit of the state; valid when ready
 	ready         bool        // guarded by images.mu
 	stale         atomic.Bool // no longer used: a builder may stop
@@ -132,7 +133,7 @@ func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
 		}
 		if b.isFull(len(it.Key()) + len(value)) {
 			b.flush()
-			if im.stale.Load() || s.closing.Load() || !s.images.mayGrow(im, func() float64 { return s.copied(g, it.Key()) }) {
+			if im.stale.Load() || s.closing.Load() || !s.mayGrow(g, im, it.Key()) {
 				ok = false
 				break
 			}

@@ -130,36 +130,10 @@ func TestNotPacked(t *testing.T) {
 // that have packed ones, and those that are too large for these have none.
 func TestPackedImages(t *testing.T) {
 	testflag.Normal(t)
-	s, err := Open(Options{Dir: t.TempDir(), CacheBytes: 32 << 20, MemTableBytes: 1 << 20, DiskReserveBytes: -1,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openSmall(t)
 	defer s.Close()
-	r := rand.New(rand.NewPCG(1, 1))
-	b, err := s.BulkLoad(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	const small, large, noise = 1, 2, 3
-	for g, n := range []uint64{small: 20_000, large: 250_000, noise: 400_000} {
-		value := make([]byte, 60)
-		for i := range n {
-			random := 24
-			if g == noise {
-				random = len(value)
-			}
-			for j := range random {
-				value[j] = byte(r.Uint32())
-			}
-			if err := b.Add(imageKey(byte(g), i), value); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := b.Finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	loadGroups(t, s, map[byte]loaded{small: {20_000, 24}, large: {250_000, 24}, noise: {400_000, 60}})
 	for range 6 {
 		for g := range byte(noise) {
 			scanGroup(t, s, g+1)
@@ -183,6 +157,80 @@ func TestPackedImages(t *testing.T) {
 	s.ShrinkCache(s.opts.CacheBytes)
 	if held := s.images.held(); held == 0 || held > s.opts.ImageBytes {
 		t.Errorf("%d bytes of images are left, of %d", held, s.opts.ImageBytes)
+	}
+}
+
+// TestRenewedBeside: an image that has most of the memory for such images is made again
+// while it serves reads.
+func TestRenewedBeside(t *testing.T) {
+	testflag.Normal(t)
+	s := openSmall(t)
+	defer s.Close()
+	loadGroups(t, s, map[byte]loaded{1: {60_000, 60}})
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	g := group(imageKey(1, 0))
+	old := s.images.by[g]
+	if old == nil || !old.ready || old.packed || old.size < s.opts.ImageBytes/2 {
+		t.Fatalf("no image, or a packed or small one: %v", old != nil)
+	}
+	for i := range uint64(8) {
+		tx, err := s.Begin(t.Context(), storage.TxnOptions{Durability: storage.DurabilityNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range uint64(800) {
+			if err := tx.Put(t.Context(), imageKey(1, j*60+i), make([]byte, 60)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	if now := s.images.by[g]; now == nil || now == old || !now.ready || now.packed || now.changes.size > old.size/renewShare+renewAllowed {
+		t.Errorf("dropped %v, not made again %v", now == nil, now == old)
+	}
+}
+
+func openSmall(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(Options{Dir: t.TempDir(), CacheBytes: 32 << 20, MemTableBytes: 1 << 20, DiskReserveBytes: -1,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// loaded is how many pairs a group gets, and how many of the 60 bytes of their values are
+// random.
+type loaded struct{ pairs, random int }
+
+func loadGroups(t *testing.T, s *Store, groups map[byte]loaded) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 1))
+	b, err := s.BulkLoad(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for g := range byte(10) {
+		value := make([]byte, 60)
+		for i := range groups[g].pairs {
+			for j := range groups[g].random {
+				value[j] = byte(r.Uint32())
+			}
+			if err := b.Add(imageKey(g, uint64(i)), value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := b.Finish(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

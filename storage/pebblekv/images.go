@@ -92,8 +92,9 @@ const (
 	dropShare        = 4
 	renewPackedShare = 32
 	dropPackedShare  = 16
-	// packedShare is how many sixteenths packed pairs take, at a guess.
-	packedShare = 5
+	// packedShare is how many sixteenths packed pairs take, at a guess, which is low: one
+	// that turns out too large is given up soon.
+	packedShare = 3
 	// An image without reads is dropped after so many changes.
 	maxIdleChanges = 2048
 	renewAllowed   = 64 << 10
@@ -326,12 +327,12 @@ func (m *images) wanted(g group, read int64, size func() int64) *image {
 }
 
 // fits reports that an image of a size may be made, or stay, when others of size gone of
-// its form are dropped; mu is held.
-func (m *images) fits(size, gone int64, packed bool) bool {
+// its form are dropped first, and one of size replaced when it is ready; mu is held.
+func (m *images) fits(size, gone, replaced int64, packed bool) bool {
 	if size-gone+m.used > max(m.most-m.short, m.limit) {
 		return false
 	}
-	return packed || size-gone+m.flat <= m.limit
+	return packed || size-gone-replaced+m.flat <= m.limit
 }
 
 // makeRoom drops images that are of less use than one for h would be, when it
@@ -341,7 +342,7 @@ func (m *images) makeRoom(h *heat, packed bool) bool {
 	least := float64(h.read) / float64(size) / 2
 	gone := int64(0)
 	var drop []group
-	for !m.fits(size, gone, packed) {
+	for !m.fits(size, gone, 0, packed) {
 		g, ok := m.worst(least, func(g group, im *image) bool { return (packed || !im.packed) && !slices.Contains(drop, g) })
 		if !ok {
 			return false
@@ -372,7 +373,7 @@ func (m *images) shrink(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.short = bytes
-	for !m.fits(0, 0, true) {
+	for !m.fits(0, 0, 0, true) {
 		g, ok := m.worst(math.Inf(1), func(group, *image) bool { return true })
 		if !ok {
 			return
@@ -384,23 +385,39 @@ func (m *images) shrink(bytes int64) {
 // growLooks is how often it is looked at what an image will be in the end, at most.
 const growLooks = 64
 
-// mayGrow reports that an image that is being made may go on, by its size so far, and by
-// what it will be in the end when so much of the group has been copied.
-func (m *images) mayGrow(im *image, copied func() float64) bool {
+// mayGrow reports that an image that is being made may go on, at key.
+func (s *Store) mayGrow(g group, im *image, key []byte) bool {
+	m := &s.images
+	if im.packed && im.size >= im.looked+m.most/growLooks {
+		im.looked = im.size
+		if part := s.copied(g, key); part > 0 {
+			im.guess = int64(float64(im.size) / part)
+		}
+	}
+	if !m.keepsRoom(im) {
+		return false
+	}
+	s.claimImages()
+	return true
+}
+
+// keepsRoom reports that an image that is being made fits, by its size so far and by what
+// it will be in the end, for which it keeps room.
+func (m *images) keepsRoom(im *image) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	size := max(im.size, im.guess)
 	if m.eager {
 		return im.size <= max(m.most, m.limit)
 	}
-	size := im.size
-	if im.packed && im.size >= im.looked+m.most/growLooks {
-		im.looked = im.size
-		if part := copied(); part > 0 {
-			size = int64(float64(size) / part)
-			im.guess = size
-		}
+	if !m.fits(size, 0, im.replaces, im.packed) {
+		return false
 	}
-	return m.fits(size, 0, im.packed)
+	m.room = max(m.room, im.size)
+	if im.guess > 0 {
+		m.room = size
+	}
+	return true
 }
 
 // age halves what was read before, so that images go to what is read now.
@@ -425,10 +442,10 @@ func (m *images) renewed(g group, im *image) *image {
 		return nil
 	}
 	few := im.changes.size < im.size/im.share(renewShare, renewPackedShare)+renewAllowed
-	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || !m.fits(im.size, 0, im.packed)) {
+	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || !m.fits(im.size, 0, im.size, im.packed)) {
 		return nil
 	}
-	im.next, m.busy, m.room = &image{packed: im.packed}, true, im.size
+	im.next, m.busy, m.room = &image{packed: im.packed, replaces: im.size}, true, im.size
 	return im.next
 }
 
@@ -569,7 +586,7 @@ func (m *images) finish(g group, im *image, ok bool) {
 		m.use(old, -1)
 		m.by[g] = im
 	}
-	if !ok || !m.fits(im.size, 0, im.packed) {
+	if !ok || !m.fits(im.size, 0, 0, im.packed) {
 		m.drop(g)
 		return
 	}
