@@ -2,13 +2,9 @@ package pebblekv
 
 import (
 	"bytes"
-	"runtime"
-	"slices"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
-	"github.com/sqlots/sqlots/storage/keyenc"
+	"github.com/tidwall/btree"
 )
 
 // An image is a flat copy in memory of all pairs of a group of keys, those of
@@ -39,15 +35,14 @@ type image struct {
 	chunks []imageChunk
 	heads  heads // of the first keys of the chunks
 	size   int64
-	packed bool // its chunks are, where they can be
-	// Of one that is being made: its size when that was looked at, and what it would be
-	// in the end.
-	looked, guess int64
-	replaces      int64       // the size of its predecessor, or 0
-	tag           uint64      // commit of the state; valid when ready
-	ready         bool        // guarded by images.mu
-	stale         atomic.Bool // no longer used: a builder may stop
-	served        atomic.Int64
+	packed bool   // its chunks are, where they can be
+	tag    uint64 // commit of the state; valid when ready
+	// since is the commit of the oldest part of the state: the changes after it count.
+	since  uint64
+	made   making      // empty when it is ready
+	ready  bool        // guarded by images.mu
+	stale  atomic.Bool // no longer used: a builder may stop
+	served atomic.Int64
 	// recent is what was served lately, but for what came after counted;
 	// guarded by images.mu.
 	recent, counted int64
@@ -59,6 +54,20 @@ type image struct {
 	// images.mu.
 	changes changes
 	next    *image // being made to replace this one; guarded by images.mu
+}
+
+// making is what is known of an image that is being made.
+type making struct {
+	// looked is what it had when it was looked at last, guess what it would have in the
+	// end by that.
+	looked, guess int64
+	// of is its predecessor, nil for none.
+	of *image
+	// part says that only a part of that is copied again. Then before are the changes of
+	// it until this one was entered, later without those to the part; size is theirs.
+	part   bool
+	before *btree.BTreeG[change]
+	size   int64
 }
 
 // imageChunk holds pairs: ends has the end of each key and of its value. Or they are
@@ -114,110 +123,6 @@ func (c *imageChunk) key(i int) []byte {
 		start = c.ends[2*i-1]
 	}
 	return c.data[start:c.ends[2*i]]
-}
-
-// copyGroup reads the group into im; false when that did not work out.
-func (s *Store) copyGroup(g group, im *image, sn *sharedSnapshot) bool {
-	it, err := sn.NewIter(&pebble.IterOptions{LowerBound: g[:], UpperBound: keyenc.PrefixEnd(g[:])})
-	if err != nil {
-		return false
-	}
-	b := imageBuilder{im: im}
-	ok := true
-	for valid := it.First(); valid; valid = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			s.damaged.met(g, err)
-			ok = false
-			break
-		}
-		if b.isFull(len(it.Key()) + len(value)) {
-			b.flush()
-			if im.stale.Load() || s.closing.Load() || !s.mayGrow(g, im, it.Key()) {
-				ok = false
-				break
-			}
-			runtime.Gosched()
-		}
-		b.add(it.Key(), value)
-	}
-	b.flush()
-	if len(im.chunks) > 0 {
-		im.heads = newHeads(len(im.chunks), im.first)
-	}
-	err = it.Close()
-	s.damaged.met(g, err)
-	return err == nil && ok
-}
-
-// copied is which part of the group comes before key, by the files.
-func (s *Store) copied(g group, key []byte) float64 {
-	before, err := s.db.EstimateDiskUsage(g[:], key)
-	if err != nil {
-		return 0
-	}
-	all, err := s.db.EstimateDiskUsage(g[:], keyenc.PrefixEnd(g[:]))
-	if err != nil || all == 0 {
-		return 0
-	}
-	return float64(before) / float64(all)
-}
-
-// imageBuilder makes the chunks of an image.
-type imageBuilder struct {
-	im *image
-	c  imageChunk // the current one
-}
-
-// isFull reports that a pair of n bytes belongs in the next chunk.
-func (b *imageBuilder) isFull(n int) bool {
-	most := imageChunkBytes
-	if b.im.packed {
-		if b.c.rows() == packedPairs {
-			return true
-		}
-		most = packedFrom
-	}
-	return len(b.c.data) > 0 && len(b.c.data)+n > most
-}
-
-func (b *imageBuilder) add(key, value []byte) {
-	c := &b.c
-	if c.data == nil {
-		size := imageChunkBytes
-		if b.im.packed {
-			size = packedFrom
-		}
-		c.data = make([]byte, 0, max(size, len(key)+len(value)))
-	}
-	c.data = append(c.data, key...)
-	c.ends = append(c.ends, uint32(len(c.data)))
-	c.data = append(c.data, value...)
-	c.ends = append(c.ends, uint32(len(c.data)))
-}
-
-// flush ends the current chunk.
-func (b *imageBuilder) flush() {
-	c := b.c
-	if c.rows() == 0 {
-		return
-	}
-	if b.im.packed {
-		if p := pack(&c); p != nil {
-			b.im.chunks = append(b.im.chunks, imageChunk{first: bytes.Clone(c.key(0)), packed: p})
-			b.im.size += p.size()
-			b.c.data, b.c.ends = c.data[:0], c.ends[:0]
-			return
-		}
-	}
-	c.data, c.ends = slices.Clip(c.data), slices.Clip(c.ends)
-	if b.im.packed { // the memory is as of a chunk that is packed
-		c.data, c.ends = slices.Clone(c.data), slices.Clone(c.ends)
-	}
-	c.first, c.heads = c.key(0), newHeads(c.rows(), c.key)
-	b.im.chunks = append(b.im.chunks, c)
-	b.im.size += int64(cap(c.data) + 4*cap(c.ends) + 8*c.rows())
-	b.c = imageChunk{}
 }
 
 // place is that of a pair in an image.

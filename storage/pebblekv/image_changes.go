@@ -32,6 +32,9 @@ func (c change) value() []byte {
 	return unsafe.Slice(c.mem, end)[c.keyLen:end:end]
 }
 
+// memory is what the change takes.
+func (c change) memory() int64 { return int64(c.keyLen) + int64(max(c.valueLen, 0)) + changeOverhead }
+
 const (
 	// changeOverhead is the memory of a change in addition to key and value.
 	changeOverhead = 48
@@ -66,9 +69,13 @@ func (c *changes) add(key, value []byte, seq uint64) {
 	if value != nil {
 		ch.valueLen = int32(len(value))
 	}
+	c.set(ch)
+}
+
+func (c *changes) set(ch change) {
 	c.shared = nil
 	if _, replaced := c.tree.Set(ch); !replaced {
-		c.size += int64(len(mem)) + changeOverhead
+		c.size += ch.memory()
 	}
 }
 

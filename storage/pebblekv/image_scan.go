@@ -33,7 +33,7 @@ func newImageScanner(s *Store, g group, v view, span storage.Span, opts storage.
 		sc = new(imageScanner)
 	}
 	*sc = imageScanner{store: s, g: g, im: v.im, reverse: opts.Reverse, keyOnly: opts.KeyOnly, buf: sc.buf,
-		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.tag, v.seq, opts.Reverse)}
+		changes: newChangeWalk(v.changes, span.Start, span.End, v.im.since, v.seq, opts.Reverse)}
 	limit := opts.Limit
 	if sc.changes.has {
 		limit = 0

@@ -524,3 +524,96 @@ func TestReadOnce(t *testing.T) {
 		t.Errorf("%d images of what is read more often", n)
 	}
 }
+
+// TestImagesInParts: images of many chunks are made again part by part, and what snapshots
+// and the latest state have of them stays what an iterator finds, while others write.
+func TestImagesInParts(t *testing.T) {
+	testflag.Normal(t)
+	for _, packs := range []bool{false, true} {
+		s := openImages(t, packs)
+		var others sync.WaitGroup
+		stop := make(chan struct{})
+		others.Go(func() {
+			for r := rand.New(rand.NewPCG(3, 3)); ; {
+				select {
+				case <-stop:
+					return
+				default:
+					writeNear(t, s, r, 3000, 3)
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+		imagesInParts(t, s)
+		close(stop)
+		others.Wait()
+		s.Close()
+	}
+}
+
+func imagesInParts(t *testing.T, s *Store) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(11, 5))
+	parts := 0
+	var last *image
+	var old []storage.Snapshot
+	for i := range uint64(testflag.Rounds(0, 400, 4000)) {
+		writeNear(t, s, r, 3000+i, 40)
+		if r.IntN(10) == 0 {
+			sn, err := s.Snapshot(bg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old = append(old, sn)
+		}
+		if len(old) > 5 {
+			_ = old[0].Close()
+			old = old[1:]
+		}
+		for _, sn := range old {
+			lookSome(t, s, sn.(*snapshot), r, 1)
+		}
+		readSome(t, s, r, 1)
+		s.images.mu.Lock()
+		if im := s.images.by[group(imageKey(1, 0))]; im != last {
+			if im != nil && im.since < im.tag {
+				parts++
+			}
+			last = im
+		}
+		s.images.mu.Unlock()
+	}
+	for _, sn := range old {
+		_ = sn.Close()
+	}
+	if parts < testflag.Rounds(0, 50, 500) {
+		t.Errorf("%d images have parts of several ages", parts)
+	}
+}
+
+// writeNear changes up to n keys below most, many of them near each other.
+func writeNear(t *testing.T, s *Store, r *rand.Rand, most uint64, n int) {
+	txn, err := s.Begin(bg, storage.TxnOptions{Durability: storage.DurabilityNone})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer txn.Rollback()
+	at := r.Uint64N(most)
+	for range 1 + r.IntN(n) {
+		if at += r.Uint64N(20); r.IntN(8) == 0 {
+			at = r.Uint64N(most)
+		}
+		if r.IntN(4) == 0 {
+			err = txn.Delete(t.Context(), imageKey(1, at))
+		} else {
+			err = txn.Put(t.Context(), imageKey(1, at), bytes.Repeat([]byte{byte(r.Uint32())}, []int{8, 12, 30}[r.IntN(3)]))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := txn.Commit(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

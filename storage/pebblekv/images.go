@@ -76,14 +76,13 @@ func (h *heat) sizeAs(packed bool) int64 {
 }
 
 const (
-	imageChunkBytes = 1 << 20
-	minImageScan    = 16 << 10 // bytes of a scan that counts with them
-	seekHeat        = 8 << 10  // bytes that could be scanned in the time of a lookup, with a full write buffer 16 KiB
-	seekSample      = 16       // of so many lookups one is counted
-	ageEvery        = 60       // seconds
-	minImageFactor  = 2
-	maxImageFactor  = 256
-	maxHeat         = 4096 // groups
+	minImageScan   = 16 << 10 // bytes of a scan that counts with them
+	seekHeat       = 8 << 10  // bytes that could be scanned in the time of a lookup, with a full write buffer 16 KiB
+	seekSample     = 16       // of so many lookups one is counted
+	ageEvery       = 60       // seconds
+	minImageFactor = 2
+	maxImageFactor = 256
+	maxHeat        = 4096 // groups
 	// An image is made again when the changes since take renewShare of its size,
 	// and dropped when they take dropShare, each with something added for small
 	// ones.
@@ -132,7 +131,7 @@ func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view
 	if key == nil {
 		v.changes = im.changes.frozen()
 	} else {
-		v.one, v.changed = lastChange(im.changes.tree, key, im.tag, v.seq)
+		v.one, v.changed = lastChange(im.changes.tree, key, im.since, v.seq)
 	}
 	return v, true
 }
@@ -142,7 +141,7 @@ func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view
 func (v *view) get(key []byte, from *place) (value []byte) {
 	one, changed := v.one, v.changed
 	if v.changes != nil {
-		one, changed = lastChange(v.changes, key, v.im.tag, v.seq)
+		one, changed = lastChange(v.changes, key, v.im.since, v.seq)
 	}
 	if changed {
 		return one.value()
@@ -382,40 +381,27 @@ func (m *images) shrink(bytes int64) {
 	}
 }
 
-// growLooks is how often it is looked at what an image will be in the end, at most.
-const growLooks = 64
-
-// mayGrow reports that an image that is being made may go on, at key.
-func (s *Store) mayGrow(g group, im *image, key []byte) bool {
-	m := &s.images
-	if im.packed && im.size >= im.looked+m.most/growLooks {
-		im.looked = im.size
-		if part := s.copied(g, key); part > 0 {
-			im.guess = int64(float64(im.size) / part)
-		}
-	}
-	if !m.keepsRoom(im) {
-		return false
-	}
-	s.claimImages()
-	return true
-}
-
 // keepsRoom reports that an image that is being made fits, by its size so far and by what
 // it will be in the end, for which it keeps room.
-func (m *images) keepsRoom(im *image) bool {
+func (m *images) keepsRoom(im *image, size int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	size := max(im.size, im.guess)
 	if m.eager {
-		return im.size <= max(m.most, m.limit)
+		return size <= max(m.most, m.limit)
 	}
-	if !m.fits(size, 0, im.replaces, im.packed) {
+	need, replaced := max(size, im.made.guess), int64(0)
+	switch {
+	case im.made.part:
+		replaced = size
+	case im.made.of != nil:
+		replaced = im.made.of.size
+	}
+	if !m.fits(need, 0, replaced, im.packed) {
 		return false
 	}
-	m.room = max(m.room, im.size)
-	if im.guess > 0 {
-		m.room = size
+	m.room = max(m.room, size)
+	if im.made.guess > 0 {
+		m.room = need
 	}
 	return true
 }
@@ -441,11 +427,22 @@ func (m *images) renewed(g group, im *image) *image {
 	if m.busy || m.by[g] != im || im.next != nil {
 		return nil
 	}
-	few := im.changes.size < im.size/im.share(renewShare, renewPackedShare)+renewAllowed
-	if few || !m.eager && (im.served.Load() < minImageFactor*im.size || !m.fits(im.size, 0, im.size, im.packed)) {
+	made, room := making{of: im}, im.size
+	chunks, few := partChunks, im.size/im.share(renewShare, renewPackedShare)+renewAllowed
+	if m.eager {
+		chunks, few = eagerChunks, eagerChanges
+	}
+	if im.changes.size < few || !m.eager && im.served.Load() < minImageFactor*im.size {
 		return nil
 	}
-	im.next, m.busy, m.room = &image{packed: im.packed, replaces: im.size}, true, im.size
+	if len(im.chunks) >= chunks {
+		made.part, room = true, im.size/imageParts
+		made.before, made.size = im.changes.tree.Copy(), im.changes.size
+	}
+	if !m.eager && !m.fits(room, 0, room, im.packed) {
+		return nil
+	}
+	im.next, m.busy, m.room = &image{packed: im.packed, made: made}, true, room
 	return im.next
 }
 
@@ -547,19 +544,6 @@ func (s *Store) startImage(g group, im *image) {
 // claimImages has the block cache make room for the images, or take what they have left.
 func (s *Store) claimImages() { s.claims.setImages(s.images.held()) }
 
-// makeImage copies a group; false when that did not work out.
-func (s *Store) makeImage(g group, im *image) bool {
-	// Holding the sequencer, no commit is between started and seq.
-	sn := func() *sharedSnapshot {
-		s.sequencer.Lock()
-		defer s.sequencer.Unlock()
-		return s.shareSnapshot()
-	}()
-	defer sn.release()
-	im.tag = sn.tag
-	return sn.exact && s.copyGroup(g, im, sn)
-}
-
 // finish makes an image known, or forgets it.
 func (m *images) finish(g group, im *image, ok bool) {
 	m.mu.Lock()
@@ -569,18 +553,25 @@ func (m *images) finish(g group, im *image, ok bool) {
 	if old == nil || im != old && im != old.next {
 		return // dropped
 	}
+	made := im.made
+	im.made = making{}
 	switch h := m.heatOf(g); {
 	case im.packed && ok:
 		h.packed = im.size
-	case im.packed && im.guess > 0:
-		h.packed = im.guess
-	case !im.packed && im.size > 0:
+	case im.packed && made.guess > 0:
+		h.packed = made.guess
+	case !im.packed && ok:
 		h.size = im.size
+	case !im.packed:
+		h.size = max(h.size, made.guess)
 	}
 	if im == old.next {
 		old.next = nil
 		if !ok {
 			return
+		}
+		if made.part {
+			im.follow(old, made)
 		}
 		old.stale.Store(true)
 		m.use(old, -1)
@@ -592,4 +583,19 @@ func (m *images) finish(g group, im *image, ok bool) {
 	}
 	im.ready = true
 	m.use(im, 1)
+}
+
+// follow takes over the changes of a predecessor to what both share, and its use; mu is
+// held.
+func (im *image) follow(old *image, made making) {
+	later := im.changes.tree
+	im.changes = changes{tree: made.before, size: made.size}
+	if later != nil {
+		later.Scan(func(c change) bool {
+			im.changes.set(c)
+			return true
+		})
+	}
+	im.served.Store(old.served.Load())
+	im.recent, im.counted, im.idle, im.seen = old.recent, old.counted, old.idle, old.seen
 }
