@@ -148,12 +148,8 @@ func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, erro
 	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpGrouping {
 		return g.grouping(f)
 	}
-	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpAnyValue && len(f.Args) == 1 && !g.k.agg.uses(f) {
-		call, err := newAnyValue(g.k.b.be, f.Args[0])
-		if err != nil {
-			return nil, err
-		}
-		return g.k.agg.value(g.k.b, call, f.String()), nil
+	if f, ok := e.(*expr.Func); ok && f.Op == expr.OpAnyValue && len(f.Args) == 1 {
+		return g.anyValue(f, pos, clause)
 	}
 	if c, ok := e.(*expr.Col); ok {
 		return g.col(c, pos, clause)
@@ -172,11 +168,31 @@ func (g *grouping) rewrite(e expr.Expr, pos int, clause string) (expr.Expr, erro
 	return out, failed
 }
 
+// anyValue is an aggregate, unless it is over aggregates or windows: then columns in it may
+// be those of any row.
+func (g *grouping) anyValue(f *expr.Func, pos int, clause string) (expr.Expr, error) {
+	if g.k.agg.uses(f) || g.k.win.uses(f) {
+		full := g.full
+		g.full = false
+		defer func() { g.full = full }()
+		e, err := g.rewrite(f.Args[0], pos, clause)
+		if err != nil {
+			return nil, err
+		}
+		return f.With([]expr.Expr{e}), nil
+	}
+	call, err := newAnyValue(g.k.b.be, f.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	return g.k.agg.value(g.k.b, call, f.String()), nil
+}
+
 func (g *grouping) col(c *expr.Col, pos int, clause string) (expr.Expr, error) {
 	if g.k.agg.has(c.ID) || g.k.win.has(c.ID) {
 		return c, nil
 	}
-	if p := g.pass[c.ID]; p != nil {
+	if p := g.pass[c.ID]; p != nil && !(g.full && !g.det[c.ID]) {
 		return p, nil
 	}
 	if g.full && !g.det[c.ID] {
