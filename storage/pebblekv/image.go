@@ -31,6 +31,11 @@ import (
 // A reader of the latest state has no state of its own to take the commit from. The
 // commit that it reads up to must not be older than what any snapshot has shown:
 // between "apply" and "seq = started" it is read from the database (Store.visible).
+//
+// A successor of which only a part is copied keeps to the same order, and takes what was
+// noted for the other parts before it was entered. All notes since the oldest part count:
+// where a part is of a later state, the last change of a key that was noted since then is
+// in it, or comes after it.
 type image struct {
 	chunks []imageChunk
 	heads  heads // of the first keys of the chunks
