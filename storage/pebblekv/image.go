@@ -51,6 +51,9 @@ type image struct {
 	// recent is what was served lately, but for what came after counted;
 	// guarded by images.mu.
 	recent, counted int64
+	// repaid is what was served when a part was last made again; again is how large the
+	// changes must be after that failed. Both are guarded by images.mu.
+	repaid, again int64
 	// idle is the number of changes since something was served, which seen is
 	// the count of; guarded by images.mu.
 	idle int

@@ -175,29 +175,32 @@ func (b *imageBuilder) mayGrow(key []byte) bool {
 	m, making := &b.s.images, &b.im.made
 	if b.im.packed && !making.part && b.size >= making.looked+m.most/growLooks {
 		making.looked = b.size
-		if part := b.s.copied(b.g, key); part > 0 {
-			making.guess = int64(float64(b.size) / part)
-		}
+		making.guess = b.s.guess(b.g, key, b.size)
 	}
 	if !m.keepsRoom(b.im, b.size) {
-		making.guess = max(making.guess, b.size)
+		if !making.part {
+			making.guess = max(making.guess, b.size)
+		}
 		return false
 	}
 	b.s.claimImages()
 	return true
 }
 
-// copied is which part of the group comes before key, by the files.
-func (s *Store) copied(g group, key []byte) float64 {
+// guess is what an image will have in the end that has size at key, by the files; 0 when
+// they do not say. Pairs in write buffers are not in them: what is left is at most as large
+// as it is uncompressed.
+func (s *Store) guess(g group, key []byte, size int64) int64 {
 	before, err := s.db.EstimateDiskUsage(g[:], key)
+	if err != nil || before == 0 {
+		return 0
+	}
+	after, err := s.db.EstimateDiskUsage(key, keyenc.PrefixEnd(g[:]))
 	if err != nil {
 		return 0
 	}
-	all, err := s.db.EstimateDiskUsage(g[:], keyenc.PrefixEnd(g[:]))
-	if err != nil || all == 0 {
-		return 0
-	}
-	return float64(before) / float64(all)
+	left := float64(size) * float64(after) / float64(before)
+	return size + int64(min(left, float64(2*after)))
 }
 
 // isFull reports that a pair of n bytes belongs in the next chunk.

@@ -93,7 +93,7 @@ func pack(c *imageChunk) *packed {
 			p.bytes = append(p.bytes, pair[r.at:r.at+r.n]...)
 		}
 	}
-	if p.size() > int64(cap(c.data)+12*p.n)*3/4 {
+	if p.size() > int64(len(c.data)+16*p.n)*3/4 {
 		return nil
 	}
 	p.heads = newHeads((p.n+packedStride-1)/packedStride, func(i int) []byte { return c.key(i * packedStride) })

@@ -177,23 +177,129 @@ func TestRenewedBeside(t *testing.T) {
 		t.Fatalf("no image, or a packed or small one: %v", old != nil)
 	}
 	for i := range uint64(8) {
-		tx, err := s.Begin(t.Context(), storage.TxnOptions{Durability: storage.DurabilityNone})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j := range uint64(800) {
-			if err := tx.Put(t.Context(), imageKey(1, j*60+i), make([]byte, 60)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		putMany(t, s, 800, func(j uint64) uint64 { return j*60 + i })
 		scanGroup(t, s, 1)
 		s.waitForImage(t.Context())
 	}
 	if now := s.images.by[g]; now == nil || now == old || !now.ready || now.packed || now.changes.size > old.size/renewShare+renewAllowed {
 		t.Errorf("dropped %v, not made again %v", now == nil, now == old)
+	}
+}
+
+// TestRenewalFails: an image that has outgrown its room is not copied in vain with each
+// read.
+func TestRenewalFails(t *testing.T) {
+	testflag.Normal(t)
+	s := openSmall(t)
+	defer s.Close()
+	const pairs = 89_000 // nearly all of the room
+	loadGroups(t, s, map[byte]loaded{1: {pairs, 12}})
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	g := group(imageKey(1, 0))
+	for i := range uint64(20) {
+		putMany(t, s, 1000, func(j uint64) uint64 { return pairs + i*1000 + j })
+		_, _ = s.Latest().Get(t.Context(), imageKey(1, 5), nil)
+	}
+	old := s.images.by[g]
+	if old == nil || !old.ready || old.packed || old.changes.size < old.size/renewShare+renewAllowed {
+		t.Fatalf("no image, or one with few changes: %v", old != nil)
+	}
+	builds := 0
+	for range 30 {
+		scanGroup(t, s, 1)
+		s.images.mu.Lock()
+		if s.images.busy {
+			builds++
+		}
+		s.images.mu.Unlock()
+		s.waitForImage(t.Context())
+	}
+	if builds > 2 || s.images.by[g] != old {
+		t.Errorf("%d builds in vain, other image %v", builds, s.images.by[g] != old)
+	}
+}
+
+// TestUselessParts: an image of many chunks that is written to and hardly read is dropped,
+// not made again part by part.
+func TestUselessParts(t *testing.T) {
+	testflag.Normal(t)
+	s, err := Open(Options{Dir: t.TempDir(), CacheBytes: 128 << 20, MemTableBytes: 4 << 20, DiskReserveBytes: -1, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	loadGroups(t, s, map[byte]loaded{1: {280_000, 60}})
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	g := group(imageKey(1, 0))
+	last := s.images.by[g]
+	if last == nil || !last.ready || len(last.chunks) < partChunks {
+		t.Fatalf("no image of many chunks: %v", last != nil)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	renewals := 0
+	for i := 0; i < 60 && last != nil; i++ {
+		putMany(t, s, 1900, func(uint64) uint64 { return r.Uint64N(280_000) })
+		if _, err := s.Latest().Get(t.Context(), imageKey(1, 5), nil); err != nil {
+			t.Fatal(err)
+		}
+		s.waitForImage(t.Context())
+		if now := s.images.by[g]; now != last {
+			last, renewals = now, renewals+1
+		}
+	}
+	if last != nil || renewals > 1 {
+		t.Errorf("it is kept %v, and was made again %d times", last != nil, renewals-1)
+	}
+}
+
+// TestForgottenGuess: an image that seemed too large once is made when it is not.
+func TestForgottenGuess(t *testing.T) {
+	testflag.Normal(t)
+	s := openSmall(t)
+	defer s.Close()
+	loadGroups(t, s, map[byte]loaded{1: {250_000, 24}})
+	g := group(imageKey(1, 0))
+	scanGroup(t, s, 1)
+	h := s.images.heatOf(g)
+	h.packed, h.failed = s.opts.CacheBytes*2, true
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	if s.images.by[g] != nil {
+		t.Error("there is an image that would be too large")
+	}
+	for range 60 { // minutes
+		s.images.age()
+	}
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	if im := s.images.by[g]; im == nil || !im.packed {
+		t.Error("the guess is not forgotten")
+	}
+}
+
+func putMany(t *testing.T, s *Store, n uint64, at func(i uint64) uint64) {
+	t.Helper()
+	tx, err := s.Begin(t.Context(), storage.TxnOptions{Durability: storage.DurabilityNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := tx.Put(t.Context(), imageKey(1, at(i)), make([]byte, 60)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,8 +2,8 @@ package pebblekv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -58,6 +58,8 @@ type heat struct {
 	factor int64
 	size   int64 // of the last image that was not packed, or a guess
 	packed int64 // of the last one that was, or a guess; 0 for neither
+	failed bool  // packed is from one that was given up
+	again  int64 // what must have been read before room is looked for again
 }
 
 // packedSize is what an image takes that is packed.
@@ -91,6 +93,10 @@ const (
 	dropShare        = 4
 	renewPackedShare = 32
 	dropPackedShare  = 16
+	// againShare is which part of a group has to be read before room is looked for again,
+	// forgetShare how much of a failure is forgotten in a minute.
+	againShare  = 8
+	forgetShare = 32
 	// packedShare is how many sixteenths packed pairs take, at a guess, which is low: one
 	// that turns out too large is given up soon.
 	packedShare = 3
@@ -308,17 +314,18 @@ func (m *images) wanted(g group, read int64, size func() int64) *image {
 	if h.size == 0 {
 		h.size = size()
 	}
-	if !m.eager && (h.size == 0 || h.read < h.factor*h.size) {
+	if !m.eager && (h.size == 0 || h.read < max(h.factor*h.size, h.again)) {
 		return nil
 	}
 	packed := m.packs
 	if !m.eager && !m.makeRoom(h, false) {
 		if !m.makeRoom(h, true) {
+			h.again = h.read + h.size/againShare
 			return nil
 		}
 		packed = true
 	}
-	h.read = 0
+	h.read, h.again = 0, 0
 	im := &image{packed: packed}
 	m.by[g], m.busy, m.room = im, true, h.sizeAs(packed)
 	m.count.Add(1)
@@ -338,16 +345,24 @@ func (m *images) fits(size, gone, replaced int64, packed bool) bool {
 // would not fit otherwise; mu is held.
 func (m *images) makeRoom(h *heat, packed bool) bool {
 	size := h.sizeAs(packed)
+	if m.fits(size, 0, 0, packed) {
+		return true
+	}
 	least := float64(h.read) / float64(size) / 2
-	gone := int64(0)
 	var drop []group
-	for !m.fits(size, gone, 0, packed) {
-		g, ok := m.worst(least, func(g group, im *image) bool { return (packed || !im.packed) && !slices.Contains(drop, g) })
-		if !ok {
-			return false
+	gone := int64(0)
+	for _, g := range m.byUse() {
+		im := m.by[g]
+		if im.use() >= least || m.fits(size, gone, 0, packed) {
+			break
 		}
-		drop = append(drop, g)
-		gone += m.by[g].size
+		if packed || !im.packed {
+			drop = append(drop, g)
+			gone += im.size
+		}
+	}
+	if !m.fits(size, gone, 0, packed) {
+		return false
 	}
 	for _, g := range drop {
 		m.drop(g)
@@ -355,15 +370,21 @@ func (m *images) makeRoom(h *heat, packed bool) bool {
 	return true
 }
 
-// worst is the image that was of least use for its size, of those that may be dropped and
-// were of less use than least; mu is held.
-func (m *images) worst(least float64, may func(group, *image) bool) (worst group, found bool) {
+// byUse are the groups with an image that is ready, the least used first; mu is held.
+func (m *images) byUse() []group {
+	var out []group
 	for g, im := range m.by {
-		if use := float64(im.recent+im.served.Load()-im.counted) / float64(im.size+1); im.ready && use < least && may(g, im) {
-			worst, least, found = g, use, true
+		if im.ready {
+			out = append(out, g)
 		}
 	}
-	return worst, found
+	slices.SortFunc(out, func(a, b group) int { return cmp.Compare(m.by[a].use(), m.by[b].use()) })
+	return out
+}
+
+// use is what was read of the image lately, for its size.
+func (im *image) use() float64 {
+	return float64(im.recent+im.served.Load()-im.counted) / float64(im.size+1)
 }
 
 // shrink has images use less memory than they may, except what is theirs alone: the least
@@ -371,13 +392,13 @@ func (m *images) worst(least float64, may func(group, *image) bool) (worst group
 func (m *images) shrink(bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.short = bytes
-	for !m.fits(0, 0, 0, true) {
-		g, ok := m.worst(math.Inf(1), func(group, *image) bool { return true })
-		if !ok {
+	if m.short = bytes; m.fits(0, 0, 0, true) {
+		return
+	}
+	for _, g := range m.byUse() {
+		if m.drop(g); m.fits(0, 0, 0, true) {
 			return
 		}
-		m.drop(g)
 	}
 }
 
@@ -415,7 +436,10 @@ func (m *images) age() {
 		im.recent, im.counted = (im.recent+served-im.counted)/2, served
 	}
 	for _, h := range m.heat {
-		h.read /= 2
+		h.read, h.again = h.read/2, h.again/2
+		if h.failed { // it may have been wrong, or be so by now
+			h.packed -= h.packed / forgetShare
+		}
 	}
 }
 
@@ -432,15 +456,17 @@ func (m *images) renewed(g group, im *image) *image {
 	if m.eager {
 		chunks, few = eagerChunks, eagerChanges
 	}
-	if im.changes.size < few || !m.eager && im.served.Load() < minImageFactor*im.size {
+	if im.changes.size < max(few, im.again) {
 		return nil
 	}
 	if len(im.chunks) >= chunks {
 		made.part, room = true, im.size/imageParts
-		made.before, made.size = im.changes.tree.Copy(), im.changes.size
 	}
-	if !m.eager && !m.fits(room, 0, room, im.packed) {
+	if !m.eager && (im.served.Load()-im.repaid < minImageFactor*room || !m.fits(room, 0, room, im.packed)) {
 		return nil
+	}
+	if made.part {
+		made.before, made.size = im.changes.tree.Copy(), im.changes.size
 	}
 	im.next, m.busy, m.room = &image{packed: im.packed, made: made}, true, room
 	return im.next
@@ -557,9 +583,9 @@ func (m *images) finish(g group, im *image, ok bool) {
 	im.made = making{}
 	switch h := m.heatOf(g); {
 	case im.packed && ok:
-		h.packed = im.size
+		h.packed, h.failed = im.size, false
 	case im.packed && made.guess > 0:
-		h.packed = made.guess
+		h.packed, h.failed = made.guess, true
 	case !im.packed && ok:
 		h.size = im.size
 	case !im.packed:
@@ -567,7 +593,8 @@ func (m *images) finish(g group, im *image, ok bool) {
 	}
 	if im == old.next {
 		old.next = nil
-		if !ok {
+		if !ok { // not again at once
+			old.again = 2 * old.changes.size
 			return
 		}
 		if made.part {
@@ -597,5 +624,6 @@ func (im *image) follow(old *image, made making) {
 		})
 	}
 	im.served.Store(old.served.Load())
+	im.repaid = im.served.Load()
 	im.recent, im.counted, im.idle, im.seen = old.recent, old.counted, old.idle, old.seen
 }
