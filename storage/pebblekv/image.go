@@ -71,9 +71,10 @@ type making struct {
 	looked, guess int64
 	// of is its predecessor, nil for none.
 	of *image
-	// part says that only a part of that is copied again. Then before are the changes of
-	// it until this one was entered, later without those to the part; size is theirs.
-	part   bool
+	// parts, unless 0, says that only one of so many parts of that is copied again. Then
+	// before are the changes of it until this one was entered, later without those to the
+	// part; size is theirs.
+	parts  int
 	before *btree.BTreeG[change]
 	size   int64
 }

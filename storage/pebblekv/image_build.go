@@ -14,9 +14,11 @@ import (
 const (
 	imageChunkBytes = 1 << 20
 	// An image of so many chunks is made again in parts, each time the one with the most
-	// changes: there need not be room for two.
+	// changes: there need not be room for two. Where there is no room for an eighth of it
+	// the parts are smaller.
 	partChunks = 16
 	imageParts = 8
+	mostParts  = 64
 	// In tests chunks are small, and images have parts when they have a few, and are made
 	// again after few changes.
 	eagerChunkBytes = 8 << 10
@@ -37,7 +39,7 @@ func (s *Store) makeImage(g group, im *image) bool {
 	if !sn.exact {
 		return false
 	}
-	if im.made.part {
+	if im.made.parts > 0 {
 		return s.copyPart(g, im, sn)
 	}
 	b := s.newImageBuilder(g, im)
@@ -59,7 +61,7 @@ func (im *image) set(chunks []imageChunk, size int64) {
 // the other chunks, with the changes to them.
 func (s *Store) copyPart(g group, im *image, sn *sharedSnapshot) bool {
 	of := im.made.of
-	from, to := of.busiest(im.made.before)
+	from, to := of.busiest(im.made.before, im.made.parts)
 	start, end := g[:], keyenc.PrefixEnd(g[:])
 	if from > 0 {
 		start = of.first(from)
@@ -93,12 +95,12 @@ func (s *Store) copyPart(g group, im *image, sn *sharedSnapshot) bool {
 }
 
 // busiest is the range of chunks with the most of some changes, of equal ranges.
-func (im *image) busiest(of *btree.BTreeG[change]) (from, to int) {
-	at := func(part int) int { return part * len(im.chunks) / imageParts }
-	var sizes [imageParts]int64
+func (im *image) busiest(of *btree.BTreeG[change], parts int) (from, to int) {
+	at := func(part int) int { return part * len(im.chunks) / parts }
+	sizes := make([]int64, parts)
 	part := 0
 	of.Scan(func(c change) bool {
-		for part+1 < imageParts && (at(part+1) == 0 || bytes.Compare(c.key(), im.first(at(part+1))) >= 0) {
+		for part+1 < parts && (at(part+1) == 0 || bytes.Compare(c.key(), im.first(at(part+1))) >= 0) {
 			part++
 		}
 		sizes[part] += c.memory()
@@ -173,12 +175,12 @@ const growLooks = 64
 // mayGrow reports that the copy may go on, at key.
 func (b *imageBuilder) mayGrow(key []byte) bool {
 	m, making := &b.s.images, &b.im.made
-	if b.im.packed && !making.part && b.size >= making.looked+m.most/growLooks {
+	if b.im.packed && making.parts == 0 && b.size >= making.looked+m.most/growLooks {
 		making.looked = b.size
 		making.guess = b.s.guess(b.g, key, b.size)
 	}
 	if !m.keepsRoom(b.im, b.size) {
-		if !making.part {
+		if making.parts == 0 {
 			making.guess = max(making.guess, b.size)
 		}
 		return false

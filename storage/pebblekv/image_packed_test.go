@@ -161,28 +161,39 @@ func TestPackedImages(t *testing.T) {
 }
 
 // TestRenewedBeside: an image that has most of the memory for such images is made again
-// while it serves reads.
+// while it serves reads, scans or lookups.
 func TestRenewedBeside(t *testing.T) {
 	testflag.Normal(t)
-	s := openSmall(t)
-	defer s.Close()
-	loadGroups(t, s, map[byte]loaded{1: {60_000, 60}})
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
-	g := group(imageKey(1, 0))
-	old := s.images.by[g]
-	if old == nil || !old.ready || old.packed || old.size < s.opts.ImageBytes/2 {
-		t.Fatalf("no image, or a packed or small one: %v", old != nil)
-	}
-	for i := range uint64(8) {
-		putMany(t, s, 800, func(j uint64) uint64 { return j*60 + i })
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
-	if now := s.images.by[g]; now == nil || now == old || !now.ready || now.packed || now.changes.size > old.size/renewShare+renewAllowed {
-		t.Errorf("dropped %v, not made again %v", now == nil, now == old)
+	for name, read := range map[string]func(s *Store){
+		"scans": func(s *Store) { scanGroup(t, s, 1) },
+		"lookups": func(s *Store) {
+			for i := range uint64(2 * seekSample) {
+				if _, err := s.Latest().Get(t.Context(), imageKey(1, i), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		s := openSmall(t)
+		defer s.Close()
+		loadGroups(t, s, map[byte]loaded{1: {60_000, 60}})
+		for range 6 {
+			scanGroup(t, s, 1)
+			s.waitForImage(t.Context())
+		}
+		g := group(imageKey(1, 0))
+		old := s.images.by[g]
+		if old == nil || !old.ready || old.packed || old.size < s.opts.ImageBytes/2 {
+			t.Fatalf("no image, or a packed or small one: %v", old != nil)
+		}
+		for i := range uint64(8) {
+			putMany(t, s, 800, func(j uint64) uint64 { return j*60 + i })
+			read(s)
+			s.waitForImage(t.Context())
+		}
+		if now := s.images.by[g]; now == nil || now == old || !now.ready || now.packed || now.changes.size > old.size/renewShare+renewAllowed {
+			t.Errorf("%s: dropped %v, not made again %v", name, now == nil, now == old)
+		}
 	}
 }
 
@@ -219,6 +230,32 @@ func TestRenewalFails(t *testing.T) {
 	}
 	if builds > 2 || s.images.by[g] != old {
 		t.Errorf("%d builds in vain, other image %v", builds, s.images.by[g] != old)
+	}
+}
+
+// TestSmallParts: an image that has nearly all the room is made again in small parts.
+func TestSmallParts(t *testing.T) {
+	testflag.Normal(t)
+	s := openSmall(t)
+	defer s.Close()
+	loadGroups(t, s, map[byte]loaded{1: {250_000, 40}})
+	for range 6 {
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	g := group(imageKey(1, 0))
+	old := s.images.by[g]
+	if old == nil || !old.packed || len(old.chunks) < partChunks {
+		t.Fatalf("no packed image: %v", old != nil)
+	}
+	s.ShrinkCache(s.images.most - old.size - old.size/imageParts/2)
+	for i := range uint64(6) {
+		putMany(t, s, 800, func(j uint64) uint64 { return j*100 + i })
+		scanGroup(t, s, 1)
+		s.waitForImage(t.Context())
+	}
+	if now := s.images.by[g]; now == nil || now.since == now.tag || now.changes.size > old.size/renewPackedShare+renewAllowed {
+		t.Errorf("dropped %v, not made again %v", now == nil, now == old)
 	}
 }
 

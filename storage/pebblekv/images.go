@@ -412,7 +412,10 @@ func (m *images) keepsRoom(im *image, size int64) bool {
 	}
 	need, replaced := max(size, im.made.guess), int64(0)
 	switch {
-	case im.made.part:
+	case im.made.parts > 0 && size <= 2*im.made.of.size/int64(im.made.parts)+renewAllowed:
+		m.room = max(m.room, size)
+		return true
+	case im.made.parts > 0:
 		replaced = size
 	case im.made.of != nil:
 		replaced = im.made.of.size
@@ -459,13 +462,18 @@ func (m *images) renewed(g group, im *image) *image {
 	if im.changes.size < max(few, im.again) {
 		return nil
 	}
+	fits := m.eager || m.fits(room, 0, room, im.packed)
 	if len(im.chunks) >= chunks {
-		made.part, room = true, im.size/imageParts
+		made.parts, room, fits = imageParts, im.size/imageParts, true
+		for made.parts < mostParts && !m.fits(room, 0, room, im.packed) {
+			made.parts *= 2
+			room = im.size / int64(made.parts)
+		}
 	}
-	if !m.eager && (im.served.Load()-im.repaid < minImageFactor*room || !m.fits(room, 0, room, im.packed)) {
+	if !fits || !m.eager && im.served.Load()-im.repaid < minImageFactor*room {
 		return nil
 	}
-	if made.part {
+	if made.parts > 0 {
 		made.before, made.size = im.changes.tree.Copy(), im.changes.size
 	}
 	im.next, m.busy, m.room = &image{packed: im.packed, made: made}, true, room
@@ -538,6 +546,14 @@ func (s *Store) noteRead(g group, read int64) {
 	}
 }
 
+// served counts n lookups in an image, a sample of which may have it made again.
+func (s *Store) served(g group, im *image, n int) {
+	im.served.Add(seekHeat * int64(n))
+	if s.images.seeks.Add(int64(n))%seekSample < int64(n) {
+		s.renewImage(g, im)
+	}
+}
+
 // renewImage may have an image made again.
 func (s *Store) renewImage(g group, im *image) {
 	if next := s.images.renewed(g, im); next != nil {
@@ -597,7 +613,7 @@ func (m *images) finish(g group, im *image, ok bool) {
 			old.again = 2 * old.changes.size
 			return
 		}
-		if made.part {
+		if made.parts > 0 {
 			im.follow(old, made)
 		}
 		old.stale.Store(true)

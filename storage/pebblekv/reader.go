@@ -276,7 +276,7 @@ func (s *Store) get(ctx context.Context, vs viewer, src getter, key, dst []byte)
 		if v, ok := vs.view(g, key); ok {
 			var from place
 			value := v.get(key, &from)
-			v.im.served.Add(seekHeat)
+			s.served(g, v.im, 1)
 			if value == nil {
 				return dst, storage.ErrNotFound
 			}
@@ -354,6 +354,7 @@ func (s *Store) batchGet(ctx context.Context, vs viewer, src iterSource, keys []
 	}
 	if g, ok := groupOfKeys(keys); ok {
 		if v, ok := vs.view(g, nil); ok {
+			s.served(g, v.im, len(keys))
 			return v.batchGet(ctx, keys, fn)
 		}
 		s.noteSeeks(ctx, g, int64(len(keys)))
@@ -405,7 +406,6 @@ func groupOfKeys(keys [][]byte) (g group, ok bool) {
 
 // batchGet implements storage.Reader.
 func (v *view) batchGet(ctx context.Context, keys [][]byte, fn func(i int, value []byte) error) error {
-	v.im.served.Add(seekHeat * int64(len(keys)))
 	var from place
 	for i, key := range keys {
 		if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
