@@ -73,10 +73,11 @@ type making struct {
 	of *image
 	// parts, unless 0, says that only one of so many parts of that is copied again. Then
 	// before are the changes of it until this one was entered, later without those to the
-	// part; size is theirs.
+	// part; size and keys are theirs.
 	parts  int
 	before *btree.BTreeG[change]
 	size   int64
+	keys   *filter
 }
 
 // imageChunk holds pairs: ends has the end of each key and of its value. Or they are

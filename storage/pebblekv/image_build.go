@@ -91,6 +91,7 @@ func (s *Store) copyPart(g group, im *image, sn *sharedSnapshot) bool {
 		im.made.before.Delete(c)
 		im.made.size -= c.memory()
 	}
+	im.made.keys = filterOf(im.made.before, of.mostChanges()/(2*changeOverhead))
 	return true
 }
 

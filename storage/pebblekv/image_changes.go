@@ -56,6 +56,10 @@ type changes struct {
 	// shared is a copy of the present tree, nil until one is needed.
 	shared *btree.BTreeG[change]
 	size   int64
+	// keys has the keys of the tree, and maybe others; nil while there are none. A search
+	// in a large tree costs microseconds, and most keys have not changed.
+	keys   *filter
+	expect int64 // how many keys there may be
 }
 
 // add notes a change; key and value are copied.
@@ -73,10 +77,32 @@ func (c *changes) add(key, value []byte, seq uint64) {
 }
 
 func (c *changes) set(ch change) {
+	if c.keys == nil || c.keys.room.Load() <= 0 {
+		c.keys = filterOf(c.tree, c.expect)
+	}
+	c.keys.add(ch.key())
 	c.shared = nil
 	if _, replaced := c.tree.Set(ch); !replaced {
 		c.size += ch.memory()
 	}
+}
+
+// filterOf is a filter of the keys of a tree, with room for others up to expect.
+func filterOf(tree *btree.BTreeG[change], expect int64) *filter {
+	f := newFilter(max(expect, 2*int64(tree.Len()), minFilterKeys))
+	tree.Scan(func(c change) bool {
+		f.add(c.key())
+		return true
+	})
+	return f
+}
+
+// last is lastChange in the present set.
+func (c *changes) last(key []byte, after, upTo uint64) (last change, ok bool) {
+	if c.keys == nil || !c.keys.mayHave(key) {
+		return last, false
+	}
+	return lastChange(c.tree, key, after, upTo)
 }
 
 // frozen is the present set, nil when it is empty.

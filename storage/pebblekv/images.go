@@ -110,6 +110,7 @@ const (
 type view struct {
 	im      *image
 	changes *btree.BTreeG[change] // up to now; nil for none
+	keys    *filter               // of their keys
 	seq     uint64                // the reader's commit
 	buf     []byte                // the value that get has returned
 	// A view of one key has its change instead of changes.
@@ -135,9 +136,9 @@ func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view
 	}
 	v.im = im
 	if key == nil {
-		v.changes = im.changes.frozen()
+		v.changes, v.keys = im.changes.frozen(), im.changes.keys
 	} else {
-		v.one, v.changed = lastChange(im.changes.tree, key, im.since, v.seq)
+		v.one, v.changed = im.changes.last(key, im.since, v.seq)
 	}
 	return v, true
 }
@@ -146,7 +147,7 @@ func (m *images) find(g group, key []byte, commit func() (uint64, bool)) (v view
 // to look first, and is set to where it looked.
 func (v *view) get(key []byte, from *place) (value []byte) {
 	one, changed := v.one, v.changed
-	if v.changes != nil {
+	if v.changes != nil && v.keys.mayHave(key) {
 		one, changed = lastChange(v.changes, key, v.im.since, v.seq)
 	}
 	if changed {
@@ -219,7 +220,7 @@ func (m *images) note(key, value []byte, seq uint64) {
 	im.changes.add(key, value, seq)
 	limit := m.limit / dropShare
 	if im.ready {
-		limit = im.size/im.share(dropShare, dropPackedShare) + changeAllowed
+		limit = im.mostChanges()
 	}
 	if im.changes.size > limit || im.ready && im.idle > maxIdleChanges {
 		m.drop(g)
@@ -276,6 +277,11 @@ func (m *images) use(im *image, sign int64) {
 	if !im.packed {
 		m.flat += sign * im.size
 	}
+}
+
+// mostChanges is the memory of changes with which the image is dropped.
+func (im *image) mostChanges() int64 {
+	return im.size/im.share(dropShare, dropPackedShare) + changeAllowed
 }
 
 // share is a share of the image's memory.
@@ -625,6 +631,7 @@ func (m *images) finish(g group, im *image, ok bool) {
 		return
 	}
 	im.ready = true
+	im.changes.expect = im.mostChanges() / (2 * changeOverhead)
 	m.use(im, 1)
 }
 
@@ -632,7 +639,7 @@ func (m *images) finish(g group, im *image, ok bool) {
 // held.
 func (im *image) follow(old *image, made making) {
 	later := im.changes.tree
-	im.changes = changes{tree: made.before, size: made.size}
+	im.changes = changes{tree: made.before, size: made.size, keys: made.keys}
 	if later != nil {
 		later.Scan(func(c change) bool {
 			im.changes.set(c)
