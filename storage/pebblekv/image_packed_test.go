@@ -134,12 +134,7 @@ func TestPackedImages(t *testing.T) {
 	defer s.Close()
 	const small, large, noise = 1, 2, 3
 	loadGroups(t, s, map[byte]loaded{small: {20_000, 24}, large: {250_000, 24}, noise: {400_000, 60}})
-	for range 6 {
-		for g := range byte(noise) {
-			scanGroup(t, s, g+1)
-			s.waitForImage(t.Context())
-		}
-	}
+	scanOften(t, s, small, large, noise)
 	forms := map[byte]string{}
 	for g, im := range s.images.by {
 		forms[g[groupLen-1]] = fmt.Sprint("packed=", im.packed, " ready=", im.ready)
@@ -177,10 +172,7 @@ func TestRenewedBeside(t *testing.T) {
 		s := openSmall(t)
 		defer s.Close()
 		loadGroups(t, s, map[byte]loaded{1: {60_000, 60}})
-		for range 6 {
-			scanGroup(t, s, 1)
-			s.waitForImage(t.Context())
-		}
+		scanOften(t, s, 1)
 		g := group(imageKey(1, 0))
 		old := s.images.by[g]
 		if old == nil || !old.ready || old.packed || old.size < s.opts.ImageBytes/2 {
@@ -205,10 +197,7 @@ func TestRenewalFails(t *testing.T) {
 	defer s.Close()
 	const pairs = 89_000 // nearly all of the room
 	loadGroups(t, s, map[byte]loaded{1: {pairs, 12}})
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
+	scanOften(t, s, 1)
 	g := group(imageKey(1, 0))
 	for i := range uint64(20) {
 		putMany(t, s, 1000, func(j uint64) uint64 { return pairs + i*1000 + j })
@@ -239,10 +228,7 @@ func TestSmallParts(t *testing.T) {
 	s := openSmall(t)
 	defer s.Close()
 	loadGroups(t, s, map[byte]loaded{1: {250_000, 40}})
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
+	scanOften(t, s, 1)
 	g := group(imageKey(1, 0))
 	old := s.images.by[g]
 	if old == nil || !old.packed || len(old.chunks) < partChunks {
@@ -269,10 +255,7 @@ func TestUselessParts(t *testing.T) {
 	}
 	defer s.Close()
 	loadGroups(t, s, map[byte]loaded{1: {280_000, 60}})
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
+	scanOften(t, s, 1)
 	g := group(imageKey(1, 0))
 	last := s.images.by[g]
 	if last == nil || !last.ready || len(last.chunks) < partChunks {
@@ -305,20 +288,14 @@ func TestForgottenGuess(t *testing.T) {
 	scanGroup(t, s, 1)
 	h := s.images.heatOf(g)
 	h.packed, h.failed = s.opts.CacheBytes*2, true
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
+	scanOften(t, s, 1)
 	if s.images.by[g] != nil {
 		t.Error("there is an image that would be too large")
 	}
 	for range 60 { // minutes
 		s.images.age()
 	}
-	for range 6 {
-		scanGroup(t, s, 1)
-		s.waitForImage(t.Context())
-	}
+	scanOften(t, s, 1)
 	if im := s.images.by[g]; im == nil || !im.packed {
 		t.Error("the guess is not forgotten")
 	}
@@ -374,6 +351,17 @@ func loadGroups(t *testing.T, s *Store, groups map[byte]loaded) {
 	}
 	if _, err := b.Finish(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// scanOften reads groups until images are made of those that may have one.
+func scanOften(t *testing.T, s *Store, groups ...byte) {
+	t.Helper()
+	for range 6 {
+		for _, g := range groups {
+			scanGroup(t, s, g)
+			s.waitForImage(t.Context())
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"strconv"
 
 	"github.com/sqlots/sqlots/schema"
@@ -57,6 +59,45 @@ func (a *aggScope) has(id expr.ColID) bool {
 		}
 	}
 	return false
+}
+
+func (k *block) groupItem(n ast.ExprNode) (expr.Expr, error) {
+	n = listItem(n)
+	if p, ok := n.(*ast.PositionExpr); ok {
+		if p.P != nil {
+			return nil, sqlerr.NotSupported("parameter as position in GROUP BY")
+		}
+		if p.N < 1 || p.N > len(k.fields) {
+			return nil, sqlerr.UnknownColumn(itoa(p.N), clauseGroup)
+		}
+		return k.groupedField(p.N - 1)
+	}
+	sc := k.scope(clauseGroup)
+	sc.alias = func(table, name string) (expr.Expr, bool, error) {
+		i, err := k.fieldByName(table, name, clauseGroup)
+		if err != nil || i < 0 {
+			return nil, false, err
+		}
+		e, err := k.groupedField(i)
+		return e, err == nil, err
+	}
+	return k.b.value(sc, n)
+}
+
+// groupedField is an item of the select list that GROUP BY names: 1056 for one whose value
+// comes from the groups.
+func (k *block) groupedField(i int) (expr.Expr, error) {
+	f := &k.fields[i]
+	grouping := false
+	expr.Walk(f.expr, func(e expr.Expr) bool {
+		f, ok := e.(*expr.Func)
+		grouping = grouping || ok && f.Op == expr.OpGrouping
+		return !grouping
+	})
+	if grouping || k.agg.uses(f.expr) || k.win.uses(f.expr) {
+		return nil, sqlerr.CannotGroupOn(f.name)
+	}
+	return f.expr, nil
 }
 
 // grouping rewrites expressions over FROM into expressions over the groups.
