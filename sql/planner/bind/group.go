@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"strconv"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/sql/expr"
