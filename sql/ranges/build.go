@@ -124,17 +124,16 @@ func Build(columns []Column, conds []expr.Expr) (set *Set, residual []expr.Expr)
 	}
 	set = &Set{Columns: columns}
 	for i, c := range conds {
-		n := nodes[i]
-		if n == nil {
-			residual = append(residual, c)
-			continue
-		}
-		inUse := n.columns()&(1<<used-1) != 0
-		if inUse {
+		if n := nodes[i]; n != nil && n.columns()&(1<<used-1) != 0 {
 			set.Conds = append(set.Conds, c)
 			set.conj = append(set.conj, n)
 		}
-		if !inUse || !b.exact(n, all, used) {
+	}
+	for i, c := range conds {
+		n := nodes[i]
+		// Only what makes the spans counts: a branch of an OR may need a column that
+		// another condition pins, which is not in use.
+		if n == nil || n.columns()&(1<<used-1) == 0 || !b.exact(n, set.conj, used) {
 			residual = append(residual, c)
 		}
 	}
