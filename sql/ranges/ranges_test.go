@@ -72,6 +72,13 @@ func randomCond(t testing.TB, r *rand.Rand, depth int) expr.Expr {
 	return call(t, []string{"=", "=", "<", "<=", ">", ">=", "<>"}[r.Intn(7)], c, constant())
 }
 
+// rowAfter is (a, c) > (x, y), or <, of the first and the last of the columns.
+func rowAfter(t testing.TB, r *rand.Rand) expr.Expr {
+	op := []string{">", "<", ">=", "<="}[r.Intn(4)]
+	first, x := col(0, false), lit(r.Intn(5))
+	return call(t, "or", call(t, op[:1], first, x), call(t, "and", call(t, "=", first, x), call(t, op, col(2, false), lit(r.Intn(5)))))
+}
+
 func inSpan(s *Set, sp Span, key []value.Datum) bool {
 	e := evaluator{set: s}
 	k := edge{key, 0}
@@ -102,6 +109,9 @@ func TestSpansAgainstConditions(t *testing.T) {
 		var conds []expr.Expr
 		for n := 1 + r.Intn(3); n > 0; n-- {
 			conds = expr.SplitAnd(conds, randomCond(t, r, r.Intn(3)))
+		}
+		if r.Intn(4) == 0 {
+			conds = append(conds, rowAfter(t, r), call(t, "=", col(1, true), lit(r.Intn(5))))
 		}
 		set, residual := Build(columns, conds)
 		if set == nil {
