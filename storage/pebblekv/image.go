@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// An image is a flat copy in memory of all pairs of a group of keys, those of
-// a table's rows or of one of its indexes, which scans of snapshots read
+// An image is a copy in memory, flat or packed, of all pairs of a group of keys,
+// those of a table's rows or of one of its indexes, which scans and lookups read
 // instead of Pebble's blocks: stepping costs a tenth of that of an iterator. A
 // group gets an image when it has been scanned over and over. What commits
 // change in it afterwards is noted next to it, and scans merge the two; when

@@ -122,14 +122,13 @@ type imageBuilder struct {
 	g      group
 	im     *image
 	most   int // bytes of a chunk
-	pairs  int // of a chunk that is packed
 	chunks []imageChunk
 	size   int64
 	c      imageChunk // the current one
 }
 
 func (s *Store) newImageBuilder(g group, im *image) *imageBuilder {
-	b := &imageBuilder{s: s, g: g, im: im, most: imageChunkBytes, pairs: packedPairs}
+	b := &imageBuilder{s: s, g: g, im: im, most: imageChunkBytes}
 	if im.packed {
 		b.most = packedFrom
 	}
@@ -208,7 +207,7 @@ func (s *Store) guess(g group, key []byte, size int64) int64 {
 
 // isFull reports that a pair of n bytes belongs in the next chunk.
 func (b *imageBuilder) isFull(n int) bool {
-	if b.im.packed && b.c.rows() == b.pairs {
+	if b.im.packed && b.c.rows() == packedPairs {
 		return true
 	}
 	return len(b.c.data) > 0 && len(b.c.data)+n > b.most
