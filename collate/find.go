@@ -16,8 +16,7 @@ import (
 // With a long needle, parts are found by a rolling hash of their weights (Karp and Rabin,
 // Efficient randomized pattern-matching algorithms, 1987), in time that grows with the sum
 // of both lengths. Where characters have other weights next to others, that is done where
-// comparing each part takes long. In texts that are not valid, or with Japanese marks of
-// length and iteration, each part is compared.
+// comparing each part takes long. In texts that are not valid, each part is compared.
 func (c *Collation) Find(s, needle []byte, work func(n int) error) (int, error) {
 	if len(needle) > len(s) {
 		return -1, nil
@@ -30,43 +29,15 @@ func (c *Collation) Find(s, needle []byte, work func(n int) error) (int, error) 
 	if hashed && c.hasOwnWeights() {
 		return c.findByHash(s, needle, work)
 	}
-	hashed, err := c.hasChains(s, needle, hashed, work)
-	if err != nil {
-		return 0, err
-	}
-	at, slow, err := c.findInTurn(s, needle, valid, hashed, work)
-	if slow {
+	mayEnd := hashed && (c.class == classOther || c.class == class0900)
+	at, slow, err := c.findInTurn(s, needle, valid, mayEnd, work)
+	switch {
+	case slow && c.japanese:
+		return c.findJapanese(s, needle, at, work)
+	case slow:
 		return c.findByChains(s, needle, at, work)
 	}
 	return at, err
-}
-
-// hasChains reports that findByChains can search s, if a hash can be used at all.
-func (c *Collation) hasChains(s, needle []byte, hashed bool, work func(n int) error) (bool, error) {
-	if !hashed || c.class != classOther && c.class != class0900 {
-		return false, nil
-	}
-	for _, text := range [][]byte{needle, s} {
-		if marks, err := c.hasMarks(text, work); marks || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// hasMarks reports a text in which a character looks back.
-func (c *Collation) hasMarks(s []byte, work func(n int) error) (bool, error) {
-	for at := 0; c.japanese && at < len(s); {
-		if c.looksBack(s[at:]) {
-			return true, nil
-		}
-		n := c.charSize(s[at:])
-		if err := work(n); err != nil {
-			return false, err
-		}
-		at += n
-	}
-	return false, nil
 }
 
 // hashedNeedle is the number of bytes from which parts are found by their hash.

@@ -113,14 +113,23 @@ type chains struct {
 	cached map[string]int
 }
 
-// findByChains is Find from a character on, for texts that are valid and have no mark that
-// looks back.
-func (c *Collation) findByChains(s, needle []byte, from int, work func(n int) error) (int, error) {
-	want := newSums()
+// sumsOf are the hashes of a text's weights.
+func (c *Collation) sumsOf(s []byte, work func(n int) error) (sums, error) {
+	out := newSums()
 	for level := range c.levels {
-		if err := c.reader(needle, level, partBytes, work).each(func(w []byte) { want[level].add(w, c.pad) }); err != nil {
-			return 0, err
+		if err := c.reader(s, level, partBytes, work).each(func(w []byte) { out[level].add(w, c.pad) }); err != nil {
+			return out, err
 		}
+	}
+	return out, nil
+}
+
+// findByChains is Find from a character on, for texts that are valid, and in which no
+// character looks back.
+func (c *Collation) findByChains(s, needle []byte, from int, work func(n int) error) (int, error) {
+	want, err := c.sumsOf(needle, work)
+	if err != nil {
+		return 0, err
 	}
 	f := &chains{c: c, s: s, end: from, work: work, cached: map[string]int{}}
 	for at := from; at+len(needle) <= len(s); at += c.charSize(s[at:]) {

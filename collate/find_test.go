@@ -13,12 +13,12 @@ import (
 func noWork(int) error { return nil }
 
 // findable are collations of each kind that Find tells apart.
-var findable = []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_general_ci", "utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_czech_ci", "utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_hu_0900_ai_ci", "utf8mb4_croatian_ci", "latin1_swedish_ci", "latin1_general_cs", "cp1250_czech_cs", "gbk_chinese_ci", "utf16_general_ci"}
+var findable = []string{"utf8mb4_0900_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_0900_as_ci", "utf8mb4_general_ci", "utf8mb3_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_ja_0900_as_cs_ks", "utf8mb4_czech_ci", "utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_hu_0900_ai_ci", "utf8mb4_croatian_ci", "latin1_swedish_ci", "latin1_general_cs", "cp1250_czech_cs", "gbk_chinese_ci", "utf16_general_ci"}
 
 // TestFind compares what the hash finds with what comparing each part does.
 func TestFind(t *testing.T) {
 	testflag.Normal(t)
-	alphabets := [][]rune{[]rune("aAbB "), []rune("aàáâÀÁÂ e\u0301é "), []rune("ab\u0301\u0300 \u00ad\u200b"), []rune("chcCHhll "), []rune("ssßSS ﬁfi½1⁄2 "), []rune("あアー ｱ"), []rune("aAaAb "), []rune("dDzZsS"), []rune("あアｱか")}
+	alphabets := [][]rune{[]rune("aAbB "), []rune("aàáâÀÁÂ e\u0301é "), []rune("ab\u0301\u0300 \u00ad\u200b"), []rune("chcCHhll "), []rune("ssßSS ﬁfi½1⁄2 "), []rune("あアー ｱ"), []rune("aAaAb "), []rune("dDzZsS"), []rune("あアｱか"), []rune("ーあアかゝヽ"), []rune("ーんンaゞ亜")}
 	rnd := rand.New(rand.NewPCG(3, 5))
 	for _, name := range findable {
 		c, ok := ByName(name)
@@ -58,9 +58,13 @@ func TestFind(t *testing.T) {
 			if got, err := c.Find(s, needle, noWork); got != want || err != nil {
 				t.Fatalf("%s: %q in %q at %d (%v), want %d", name, needle, s, got, err, want)
 			}
-			if can, _ := c.hasChains(s, needle, true, noWork); can {
+			if c.class == classOther || c.class == class0900 {
 				chained++
-				if got, err := c.findByChains(s, needle, 0, noWork); got != want || err != nil {
+				find := c.findByChains
+				if c.japanese {
+					find = c.findJapanese
+				}
+				if got, err := find(s, needle, 0, noWork); got != want || err != nil {
 					t.Fatalf("%s: %q in %q at %d by chains (%v), want %d", name, needle, s, got, err, want)
 				}
 			}
@@ -89,14 +93,20 @@ func TestFindIsLinear(t *testing.T) {
 			t.Errorf("%s: at %d, %v, work %d", name, at, err, done)
 		}
 	}
-	// Contractions: two chains of aa in Danish, chains that end and begin.
-	for _, name := range []string{"utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_croatian_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_zh_0900_as_cs", "utf8mb4_hu_0900_ai_ci"} {
+	// Contractions: two chains of aa in Danish, chains that end and begin; and marks that have
+	// the weight of what comes before.
+	units := []string{"a", "aab", "aaaaaaab", "ch", "ddzs", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaach", "ー", "あー", "ゝゝｱー"}
+	for _, name := range []string{"utf8mb4_danish_ci", "utf8mb4_da_0900_ai_ci", "utf8mb4_croatian_ci", "utf8mb4_es_trad_0900_ai_ci", "utf8mb4_ja_0900_as_cs", "utf8mb4_ja_0900_as_cs_ks", "utf8mb4_zh_0900_as_cs", "utf8mb4_hu_0900_ai_ci"} {
 		c, _ := ByName(name)
-		for _, unit := range []string{"a", "aab", "aaaaaaab", "ch", "ddzs", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaach"} {
+		find := c.findByChains
+		if c.japanese {
+			find = c.findJapanese
+		}
+		for _, unit := range units {
 			n := 20_000 / len(unit)
 			s, needle := []byte(strings.Repeat(unit, n)), []byte(strings.Repeat(unit, n/2)+"x")
 			done := 0
-			at, err := c.findByChains(s, needle, 0, func(n int) error { done += n; return nil })
+			at, err := find(s, needle, 0, func(n int) error { done += n; return nil })
 			if at != -1 || err != nil || done > 40*len(s) {
 				t.Errorf("%s, %s: at %d, %v, work %d", name, unit, at, err, done)
 			}

@@ -92,6 +92,7 @@ func corpus() []attack {
 		{name: "LOCATE of a long text", text: "SELECT LOCATE(CONCAT(REPEAT('a', 50000), 'b'), REPEAT('a', 60000000))"},
 		{name: "INSTR with a collation", text: "SELECT INSTR(REPEAT('ä', 10000000), CONCAT(REPEAT('a', 50000), 'b'))"},
 		{name: "LOCATE with contractions", text: "SELECT LOCATE(CONCAT(REPEAT('a', 50000), 'b') COLLATE utf8mb4_danish_ci, REPEAT('a', 20000000)), INSTR(REPEAT('chc', 5000000) COLLATE utf8mb4_ja_0900_as_cs, CONCAT(REPEAT('chc', 50000), 'b'))"},
+		{name: "LOCATE with Japanese marks", text: "SELECT LOCATE(CONCAT(REPEAT('ー', 50000), 'ん') COLLATE utf8mb4_ja_0900_as_cs, REPEAT('ー', 20000000)), INSTR(REPEAT('かー', 5000000) COLLATE utf8mb4_ja_0900_as_cs, CONCAT(REPEAT('かー', 50000), 'ゝん'))"},
 		{name: "Japanese marks of length", runs: 3e8, text: "SELECT CONCAT('ー', REPEAT('か', 5000000)) COLLATE utf8mb4_ja_0900_as_cs_ks < CONCAT('ー', REPEAT('か', 5000000), 'b')"},
 		{name: "nothing but Japanese marks", runs: 3e8, text: "SELECT REPEAT('ー', 6000000) COLLATE utf8mb4_ja_0900_as_cs IN (REPEAT('ー', 5999999), CONCAT(REPEAT('ー', 6000000), 'a'))"},
 		{name: "WEIGHT_STRING of many spaces", runs: 3e8, text: "SELECT LENGTH(WEIGHT_STRING('a' AS CHAR(60000000))), LENGTH(WEIGHT_STRING(CONVERT('a' USING utf32) AS CHAR(30000000)))"},
