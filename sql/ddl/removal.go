@@ -39,13 +39,7 @@ type removal struct {
 // ended, when ctx is done, or after removalPatience.
 func (c *change) leave(ctx context.Context, name string, work func(ctx context.Context, c *change) error) {
 	job := c.r.remover()
-	if !c.handOver(job) {
-		// Under LOCK TABLES the session has the table, and must not go on before.
-		if err := work(storage.FreeingSpace(context.WithoutCancel(ctx)), c); err != nil {
-			c.r.Log.Error(name, "event", "job.failed", "error", err)
-		}
-		return
-	}
+	c.handOver(job)
 	timer := time.NewTimer(removalPatience)
 	defer timer.Stop()
 	select {
@@ -61,18 +55,13 @@ func (r *Runner) remover() *change {
 	return r.change(&Env{Owner: mdl.Owner(firstRemover + r.removers.Add(1)), LockTimeout: removalLock})
 }
 
-// handOver gives all locks to another change, or none.
-func (c *change) handOver(to *change) bool {
-	for i, key := range c.held {
-		if !c.r.Locks.HandOver(c.env.Owner, to.env.Owner, key) {
-			for _, key := range c.held[:i] {
-				c.r.Locks.HandOver(to.env.Owner, c.env.Owner, key)
-			}
-			return false
-		}
+// handOver gives all locks to another change. A session that has the table by LOCK TABLES,
+// too, waits for that one before it goes on with it.
+func (c *change) handOver(to *change) {
+	for _, key := range c.held {
+		c.r.Locks.HandOver(c.env.Owner, to.env.Owner, key)
 	}
 	to.held, c.held = c.held, nil
-	return true
 }
 
 // begin starts a removal, which goes on until it succeeds or the server stops.

@@ -161,22 +161,39 @@ func TestRemovalIsRepeated(t *testing.T) {
 	h.wantClean()
 }
 
-// TestRemovalUnderLockTables: a session that has locked the table waits for the end, since
-// its next statement would not.
+// TestRemovalUnderLockTables: a session that has locked the table waits for the end with its
+// next statement.
 func TestRemovalUnderLockTables(t *testing.T) {
 	h := holdRemovals(t, "removed rows")
 	h.must("CREATE TABLE t (id INT PRIMARY KEY, b INT, UNIQUE KEY kb (b, id)) PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)")
 	h.insert("t", "1,1")
-	ctx := context.Background()
-	if err := h.locks.Exclusive(ctx, h.env().Owner, mdl.Key("d", "t"), time.Second); err != nil {
+	ctx, self, key := context.Background(), h.env().Owner, mdl.Key("d", "t")
+	if err := h.locks.Exclusive(ctx, self, key, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	h.must("ALTER TABLE t DROP PARTITION p0")
-	if len(h.names) > 0 || len(h.table("t").Partitioning.Removed) > 0 {
-		t.Errorf("jobs %v, removed partitions %v", h.names, h.table("t").Partitioning.Removed)
+	h.hold()
+	if err := h.execKilled("ALTER TABLE t DROP PARTITION p0"); err != nil {
+		t.Fatal(err)
 	}
+	for _, o := range []mdl.Owner{self, 7} {
+		if err := h.locks.Shared(ctx, o, key, 10*time.Millisecond); !errors.Is(err, mdl.ErrTimeout) {
+			t.Errorf("session %d meanwhile: %v", o, err)
+		}
+	}
+	close(h.letGo)
+	h.jobs.Wait()
+	if p := h.table("t").Partitioning; len(p.Removed) > 0 {
+		t.Errorf("removed partitions: %v", p.Removed)
+	}
+	if err := h.locks.Shared(ctx, 7, key, 10*time.Millisecond); !errors.Is(err, mdl.ErrTimeout) {
+		t.Errorf("another session under LOCK TABLES: %v", err)
+	}
+	if err := h.locks.Shared(ctx, self, key, 10*time.Millisecond); err != nil {
+		t.Errorf("the session afterwards: %v", err)
+	}
+	h.locks.ReleaseShared(self, key)
 	for _, l := range h.locks.List() {
-		if l.Owner != h.env().Owner || mdl.ChangesSchema(l.Key) {
+		if l.Owner != self || mdl.ChangesSchema(l.Key) {
 			t.Errorf("a lock is left: %+v", l)
 		}
 	}

@@ -54,6 +54,10 @@ type entry struct {
 	total     holds // of all owners
 	exclusive Owner
 	depth     int // of the exclusive owner
+	// The owner who gets the lock when the exclusive one gives it back, if any, and its
+	// depth.
+	next      Owner
+	nextDepth int
 	queue     []*waiter
 }
 
@@ -175,8 +179,20 @@ func (e *entry) grant(o Owner, mode Mode) {
 	e.total[mode]++
 }
 
-// wake grants the requests at the head of the queue that can be granted.
+// wake grants the requests at the head of the queue that can be granted, and before them
+// those of the exclusive owner.
 func (l *Locks) wake(key string, e *entry) {
+	if e.exclusive != 0 {
+		e.queue = slices.DeleteFunc(e.queue, func(w *waiter) bool {
+			if w.owner != e.exclusive || !e.free(w.owner, w.mode) {
+				return false
+			}
+			e.grant(w.owner, w.mode)
+			w.done = true
+			close(w.granted)
+			return true
+		})
+	}
 	for len(e.queue) > 0 && e.free(e.queue[0].owner, e.queue[0].mode) {
 		w := e.queue[0]
 		e.queue = e.queue[1:]
@@ -205,8 +221,10 @@ func (l *Locks) List() []Lock {
 	var out []Lock
 	for _, key := range slices.Sorted(maps.Keys(l.tables)) {
 		e := l.tables[key]
-		if e.exclusive != 0 {
-			out = append(out, Lock{Key: key, Owner: e.exclusive, Mode: Alone})
+		for _, o := range []Owner{e.exclusive, e.next} {
+			if o != 0 {
+				out = append(out, Lock{Key: key, Owner: o, Mode: Alone})
+			}
 		}
 		for _, o := range slices.Sorted(maps.Keys(e.held)) {
 			for mode, n := range e.held[o] {
@@ -251,17 +269,20 @@ func (l *Locks) Release(o Owner, key string, mode Mode) {
 	l.wake(key, e)
 }
 
-// HandOver gives the only exclusive lock that an owner has of a key to another owner. It
-// reports false if the owner has no such lock, or more than one of the key.
-func (l *Locks) HandOver(from, to Owner, key string) bool {
+// HandOver gives an exclusive lock of a key to another owner, which has none of it. Who has
+// several gives the last one, and gets the key again when the other one gives it back; it
+// waits for that like all others. An owner without an exclusive lock gives nothing.
+func (l *Locks) HandOver(from, to Owner, key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.tables[key]
-	if e == nil || e.exclusive != from || e.depth != 1 || e.holds(from) {
-		return false
+	if e == nil || e.exclusive != from {
+		return
 	}
-	e.exclusive = to
-	return true
+	if e.depth > 1 {
+		e.next, e.nextDepth = from, e.depth-1
+	}
+	e.exclusive, e.depth = to, 1
 }
 
 // ReleaseExclusive gives one exclusive lock back.
@@ -269,11 +290,20 @@ func (l *Locks) ReleaseExclusive(o Owner, key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.tables[key]
-	if e == nil || e.exclusive != o {
+	switch {
+	case e == nil:
 		return
-	}
-	if e.depth--; e.depth == 0 {
-		e.exclusive = 0
+	case e.exclusive == o:
+		if e.depth--; e.depth == 0 {
+			e.exclusive, e.depth = e.next, e.nextDepth
+			e.next, e.nextDepth = 0, 0
+		}
+	case e.next == o:
+		if e.nextDepth--; e.nextDepth == 0 {
+			e.next = 0
+		}
+	default:
+		return
 	}
 	l.wake(key, e)
 }

@@ -3,6 +3,7 @@ package mdl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -102,34 +103,75 @@ func waitFor(t *testing.T, cond func() bool) {
 func TestHandOver(t *testing.T) {
 	var l Locks
 	ctx := context.Background()
-	if l.HandOver(1, 2, "a") {
-		t.Error("a lock that no one has")
-	}
-	for range 2 {
-		if err := l.Exclusive(ctx, 1, "a", time.Second); err != nil {
-			t.Fatal(err)
+	mustNot := func(what string, o Owner) {
+		t.Helper()
+		if err := l.Shared(ctx, o, "a", time.Millisecond); !errors.Is(err, ErrTimeout) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if l.HandOver(1, 2, "a") {
-		t.Error("one of two locks")
+	must := func(what string, o Owner) {
+		t.Helper()
+		if err := l.Exclusive(ctx, o, "a", time.Millisecond); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		l.ReleaseExclusive(o, "a")
 	}
-	l.ReleaseExclusive(1, "a")
-	if err := l.Shared(ctx, 1, "a", time.Second); err != nil {
+	l.HandOver(1, 2, "a")
+	must("a lock that no one had", 3)
+	if err := l.Exclusive(ctx, 1, "a", time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if l.HandOver(1, 2, "a") {
-		t.Error("a lock of an owner who shares it, too")
-	}
-	l.ReleaseShared(1, "a")
-	if !l.HandOver(1, 2, "a") {
-		t.Error("the only lock")
-	}
-	if err := l.Shared(ctx, 1, "a", time.Millisecond); !errors.Is(err, ErrTimeout) {
-		t.Errorf("the owner before: %v", err)
-	}
+	l.HandOver(1, 2, "a")
+	mustNot("the owner before", 1)
 	l.ReleaseExclusive(1, "a") // not its own any more
+	mustNot("the owner before", 1)
 	l.ReleaseExclusive(2, "a")
-	if err := l.Exclusive(ctx, 1, "a", time.Millisecond); err != nil {
-		t.Errorf("after all: %v", err)
+	must("after all", 3)
+}
+
+// TestHandOverOfOne: who has two locks and gives one has the other one afterwards.
+func TestHandOverOfOne(t *testing.T) {
+	for _, gives := range []string{"after", "meanwhile"} {
+		var l Locks
+		ctx := context.Background()
+		for range 2 {
+			if err := l.Exclusive(ctx, 1, "a", time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.HandOver(1, 2, "a")
+		if got := fmt.Sprint(l.List()); got != "[{a 2 3 false} {a 1 3 false}]" {
+			t.Errorf("locks: %s", got)
+		}
+		got := make(chan Owner, 2)
+		for i, o := range []Owner{3, 1} {
+			go func() {
+				if err := l.Shared(ctx, o, "a", time.Minute); err != nil {
+					t.Error(err)
+				}
+				got <- o
+			}()
+			waitFor(t, func() bool { return len(l.List()) == 3+i })
+		}
+		if gives == "meanwhile" {
+			l.ReleaseExclusive(1, "a")
+			l.ReleaseExclusive(2, "a")
+			<-got
+			<-got
+			l.ReleaseShared(1, "a")
+			l.ReleaseShared(3, "a")
+		} else {
+			l.ReleaseExclusive(2, "a")
+			if o := <-got; o != 1 {
+				t.Errorf("%d has the lock", o)
+			}
+			l.ReleaseShared(1, "a")
+			l.ReleaseExclusive(1, "a")
+			<-got
+			l.ReleaseShared(3, "a")
+		}
+		if got := l.List(); len(got) > 0 {
+			t.Errorf("locks: %v", got)
+		}
 	}
 }
