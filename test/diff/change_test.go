@@ -56,7 +56,7 @@ func (g *gen) fill(t *table, rows int) []string {
 				case c.null && g.l.IntN(6) == 0:
 					vals[j] = "NULL"
 				default:
-					vals[j] = pick(g.l, c.values)
+					vals[j] = g.often(c.values)
 				}
 			}
 			list[i] = "(" + strings.Join(vals, ", ") + ")"
@@ -65,6 +65,14 @@ func (g *gen) fill(t *table, rows int) []string {
 		rows -= n
 	}
 	return out
+}
+
+// often is a value, mostly one of the first ones, so that rows meet values of conditions.
+func (g *gen) often(values []string) string {
+	if g.l.IntN(5) < 3 {
+		values = values[:min(3, len(values))]
+	}
+	return pick(g.l, values)
 }
 
 // given are the columns that are not generated.

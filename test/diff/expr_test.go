@@ -522,6 +522,102 @@ func (g *gen) rowCond() string {
 	return "(" + r1 + ", " + r2 + ") " + pick(g.s, []string{"=", "<", ">="}) + " " + pair()
 }
 
+// keyColumns are some columns of a key of a table in scope, in the order of the key.
+func (g *gen) keyColumns() (f source, list []column) {
+	f = pick(g.s, g.from)
+	key := pick(g.s, f.t.keys)
+	for range 2 { // mostly a long one
+		if k := pick(g.s, f.t.keys); len(k) > len(key) {
+			key = k
+		}
+	}
+	for _, name := range key {
+		for _, c := range f.t.cols {
+			if c.name == name && c.kind != kindOther && !c.raw && g.chance(85) {
+				list = append(list, c)
+			}
+		}
+	}
+	return f, list
+}
+
+// keyCond is what a search by a key has, such as a page after the last row of another one:
+// values of some columns, and a comparison of others with a row.
+func (g *gen) keyCond() string {
+	f, cols := g.keyColumns()
+	if len(cols) == 0 {
+		return g.sargable()
+	}
+	val := func(c column) string {
+		if len(c.values) == 0 {
+			return param(strconv.Itoa(g.l.IntN(40)))
+		}
+		return param(g.often(c.values))
+	}
+	one := func(c column) string {
+		ref := f.alias + "." + c.name
+		return g.of(
+			func() string { return ref + " = " + val(c) },
+			func() string { return ref + " = " + val(c) },
+			func() string { return ref + " IN (" + val(c) + ", " + val(c) + ")" },
+			func() string { return ref + " " + pick(g.s, []string{"<", "<=", ">", ">=", "<=>"}) + " " + val(c) },
+			func() string { return ref + " BETWEEN " + val(c) + " AND " + val(c) },
+			func() string { return ref + " IS NULL" },
+		)
+	}
+	row := func(list []column) string {
+		refs := make([]string, len(list))
+		for i, c := range list {
+			refs[i] = f.alias + "." + c.name
+		}
+		vals := func() string {
+			out := make([]string, len(list))
+			for i, c := range list {
+				out[i] = val(c)
+			}
+			return "(" + strings.Join(out, ", ") + ")"
+		}
+		left := "(" + strings.Join(refs, ", ") + ") "
+		if g.chance(20) {
+			return left + "IN (" + vals() + ", " + vals() + ")"
+		}
+		return left + pick(g.s, []string{"<", "<=", ">", ">=", "=", "<>"}) + " " + vals()
+	}
+	part := func() string {
+		var conds []string
+		var inRow []column
+		for _, c := range cols {
+			switch n := g.s.IntN(20); {
+			case n < 9:
+				inRow = append(inRow, c)
+			case n < 13:
+				conds = append(conds, f.alias+"."+c.name+" = "+val(c))
+			case n < 15:
+				conds = append(conds, one(c))
+			}
+		}
+		if len(inRow) > 1 && len(g.from) == 1 {
+			conds = append(conds, row(inRow))
+		} else {
+			for _, c := range inRow {
+				conds = append(conds, one(c))
+			}
+		}
+		if len(conds) == 0 {
+			return one(cols[0])
+		}
+		return strings.Join(conds, " AND ")
+	}
+	out := part()
+	if g.chance(25) {
+		out = "(" + out + " OR " + part() + ")"
+		if g.chance(50) {
+			out += " AND " + one(pick(g.s, cols))
+		}
+	}
+	return out
+}
+
 // subquery is FROM and WHERE of a subquery, and an expression over its columns.
 // Most are correlated. ok is false where there may be none.
 func (g *gen) subquery(k kind, d int) (inner, body string, ok bool) {

@@ -119,7 +119,11 @@ func (g *gen) whereClause() string {
 	n := 1 + g.s.IntN(2)
 	list := make([]string, n)
 	for i := range list {
-		list[i] = g.cond(2)
+		if i == 0 && g.chance(35) {
+			list[i] = g.keyCond()
+		} else {
+			list[i] = g.cond(2)
+		}
 	}
 	return " WHERE " + strings.Join(list, " AND ")
 }
@@ -183,6 +187,13 @@ func (g *gen) simple() query {
 	case distinct:
 	case g.chance(40):
 		var keys []string
+		if g.chance(30) {
+			f, cols := g.keyColumns()
+			dir := pick(g.s, []string{"", " DESC"})
+			for _, c := range cols {
+				keys = append(keys, f.alias+"."+c.name+dir)
+			}
+		}
 		for range g.s.IntN(3) {
 			ref, _, ok := g.choose(func(column) bool { return true })
 			if !ok || g.chance(15) {

@@ -40,6 +40,7 @@ type table struct {
 	cols     []column
 	pk       []string
 	indexes  []string        // names
+	keys     [][]string      // columns of the primary key and of indexes
 	ddl      []string        // of sqlots, of the oracle
 	unique   bool            // it has unique indexes
 	zeroes   map[string]bool // columns with zero dates
@@ -118,7 +119,7 @@ func newTable(r *rand.Rand, name string) *table {
 	default:
 		pk = []string{"id"}
 	}
-	t.pk = pk
+	t.pk, t.keys = pk, [][]string{pk}
 	for _, c := range all[:n] {
 		c.null = r.IntN(4) > 0 || c.typ == "TIMESTAMP" || c.raw
 		t.cols = append(t.cols, c)
@@ -238,6 +239,7 @@ func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
 	unique := r.IntN(6) == 0
 	var parts []string
 	used := map[string]bool{}
+	var names []string
 	for _, j := range perm[:n] {
 		c := t.cols[j]
 		if c.raw {
@@ -254,8 +256,14 @@ func (t *table) newIndex(r *rand.Rand, i int) (def, include string) {
 			p += " DESC"
 		}
 		used[c.name] = true
-		parts = append(parts, p)
+		parts, names = append(parts, p), append(names, c.name)
 	}
+	for _, name := range t.pk {
+		if !used[name] {
+			names = append(names, name)
+		}
+	}
+	t.keys = append(t.keys, names)
 	name := fmt.Sprintf("x%d", i)
 	t.indexes = append(t.indexes, name)
 	def = "KEY " + name + " (" + strings.Join(parts, ",") + ")"
