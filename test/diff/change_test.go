@@ -99,7 +99,7 @@ func names(cols []column) string {
 func (g *gen) change(t *table) string {
 	for {
 		g.apart = ""
-		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && !nullKey.MatchString(text) {
+		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && !nullKey.MatchString(text) && !equalBounds(plain(text)) {
 			return text
 		}
 	}
@@ -171,7 +171,7 @@ func (g *gen) assignments(t *table, dup bool) string {
 func (g *gen) tail(t *table) string {
 	where := " WHERE " + g.cond(2)
 	if g.chance(50) {
-		where = " WHERE " + g.sargable()
+		where = " WHERE " + g.of(g.sargable, g.keyCond)
 	}
 	s := where + " ORDER BY " + strings.Join(t.pk, ", ")
 	if g.chance(40) {

@@ -101,8 +101,8 @@ const (
 	devQuotient = "comparison of a quotient"
 	// It passes over a NULL among the values of such a CASE: x NOT IN (0.1, NULL)
 	// is true there.
-	// The same where TRUNCATE gives the values, for numbers beyond its type.
-	devNotIn = "NOT IN of a CASE or of TRUNCATE"
+	// The same where TRUNCATE or MOD gives the values, for numbers beyond its type.
+	devNotIn = "NOT IN of a CASE, of TRUNCATE or of MOD"
 	// Over no rows of a join it takes the aggregate of a NOT NULL column for
 	// not NULL.
 	devHaving = "HAVING MAX(a) IS NOT NULL over all rows"
@@ -120,6 +120,9 @@ const (
 	// Over no rows (SELECT MAX(a) …) > ANY (SELECT … WHERE o.a = …) is false, or NULL,
 	// depending on the rest of the query.
 	devScalarAny = "ANY and ALL of a scalar subquery"
+	// It compares the bounds by the collation of the connection: if they are equal by that
+	// one, it takes a value between them for equal to both.
+	devTextBounds = "BETWEEN of texts that differ in case"
 )
 
 // deviation is the reason why a query is not run on the oracle, "" if it is.
@@ -134,7 +137,7 @@ func deviation(q *query) string {
 		return devMakeSet
 	case strings.Contains(text, "LOWER(QUOTE(NULL))"):
 		return devQuoteNull
-	case strings.Contains(text, "NOT IN (SELECT CASE "), strings.Contains(text, "NOT IN (SELECT TRUNCATE("):
+	case strings.Contains(text, "NOT IN (SELECT CASE "), strings.Contains(text, "NOT IN (SELECT TRUNCATE("), strings.Contains(text, "NOT IN (SELECT MOD("):
 		return devNotIn
 	case shortDigits.MatchString(text):
 		return devDigits
@@ -156,6 +159,8 @@ func deviation(q *query) string {
 		return devHaving
 	case bitsOfConstant.MatchString(text) && !strings.Contains(text, "GROUP BY"):
 		return devBits
+	case equalBounds(text):
+		return devTextBounds
 	case yearBound.MatchString(text):
 		return devYearBound
 	case yearEqual.MatchString(text):
@@ -177,9 +182,20 @@ func deviation(q *query) string {
 	return ""
 }
 
+// equalBounds reports a BETWEEN of two different texts that are equal without regard to case.
+func equalBounds(text string) bool {
+	for _, m := range textBounds.FindAllStringSubmatch(text, -1) {
+		if m[1] != m[2] && foldText(m[1]) == foldText(m[2]) {
+			return true
+		}
+	}
+	return false
+}
+
 var (
+	textBounds     = regexp.MustCompile(`BETWEEN '([^']*)' AND '([^']*)'`)
 	yearZero       = regexp.MustCompile(`TIMESTAMP\(\(?DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.[a-z0-9]+ YEAR`)
-	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, -|NULLIF\([0-9]+, |\([^()]* DIV )|\((ASCII|BIT_COUNT|HOUR)\([^()]*\) / `)
+	shortDigits    = regexp.MustCompile(`AVG\((DISTINCT )?(ASCII\(|BIT_COUNT\(|HOUR\(|ROUND\([0-9]+, (?:-|0\))|NULLIF\([0-9]+, |\([^()]* DIV )|\((ASCII|BIT_COUNT|HOUR)\([^()]*\) / `)
 	yearZeroLess   = regexp.MustCompile(`DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.yr YEAR\)* [-+] INTERVAL`)
 	zeroWindow     = regexp.MustCompile(`MIN\([a-z0-9]+\.da\) OVER .* w\.c[0-9]+ (=|<>|!=|<|<=|>|>=) -?[0-9]`)
 	chosen         = regexp.MustCompile(`(AVG|SUM)\((DISTINCT )?(CASE|IF|COALESCE|IFNULL|LEAST|GREATEST)\b|\b(END|(IF|COALESCE|IFNULL|LEAST|GREATEST)\([^()]*\)) / `)

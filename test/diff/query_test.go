@@ -90,8 +90,39 @@ func (g *gen) fromClause() string {
 	return b.String()
 }
 
+// joinKey compares columns of a key of the right side, in its order, with columns of the
+// same kinds of the left one, or with values; it may be empty.
+func (g *gen) joinKey(left []source, right source) string {
+	scope := g.from
+	g.from = []source{right}
+	_, key := g.keyColumns()
+	g.from = left
+	defer func() { g.from = scope }()
+	var list []string
+	for i, c := range key {
+		other, _, ok := g.choose(func(d column) bool { return d.kind == c.kind })
+		switch {
+		case i > 0 && g.chance(25) && len(c.values) > 0:
+			other = param(g.often(c.values))
+		case !ok:
+			continue
+		}
+		op := "="
+		if i > 0 && g.chance(40) {
+			op = pick(g.s, []string{"<", "<=", ">", ">="})
+		}
+		list = append(list, right.alias+"."+c.name+" "+op+" "+other)
+	}
+	return strings.Join(list, " AND ")
+}
+
 // joinCond compares columns of one kind of both sides.
 func (g *gen) joinCond(left []source, right source) string {
+	if g.chance(25) {
+		if e := g.joinKey(left, right); e != "" {
+			return e
+		}
+	}
 	var pairs []string
 	for _, l := range left {
 		for _, c := range l.t.cols {
