@@ -302,6 +302,16 @@ func WrongValueCount(row int) *Error {
 	return newError(1136, "21S01", "Column count doesn't match value count at row %d", row)
 }
 
+// ValuesWithoutColumns: 3942.
+func ValuesWithoutColumns() *Error {
+	return newError(3942, "HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.")
+}
+
+// ValuesWithDefault: 3943.
+func ValuesWithDefault() *Error {
+	return newError(3943, "HY000", "A VALUES clause cannot use DEFAULT values, unless used as a source in an INSERT statement.")
+}
+
 // NoSuchTable: 1146.
 func NoSuchTable(db, table string) *Error {
 	return newError(1146, "42S02", "Table '%s.%s' doesn't exist", db, table)

@@ -163,6 +163,11 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 			b.ofTemporary(t, d)
 		}
 	}
+	if lists := rowLists(n.Select); lists != nil {
+		rows := *n
+		rows.Lists, rows.Select = lists, nil
+		n = &rows
+	}
 	through, err := b.insertInto(name, n.Columns)
 	if err != nil {
 		return nil, err
@@ -226,6 +231,19 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 	}
 	out.Subqueries = b.subqueries
 	return out, nil
+}
+
+// rowLists are the lists of VALUES ROW(…), … as the source of an INSERT, which takes them
+// as those of VALUES (…), … . They are nil for other sources.
+func rowLists(source ast.ResultSetNode) (out [][]ast.ExprNode) {
+	s, ok := source.(*ast.SelectStmt)
+	if !ok || s.Kind != ast.SelectStmtKindValues || s.IsInBraces || s.With != nil || s.OrderBy != nil || s.Limit != nil {
+		return nil
+	}
+	for _, row := range s.Lists {
+		out = append(out, row.Values)
+	}
+	return out
 }
 
 // insertRights notes what INSERT needs of its target, besides INSERT itself.

@@ -833,6 +833,9 @@ func (b *binder) limitValue(n ast.ExprNode) (expr.Expr, error) {
 // valuesStmt is VALUES ROW(…), … .
 func (b *binder) valuesStmt(sc *scope, s *ast.SelectStmt) (*result, error) {
 	v := &logical.Values{}
+	if slices.ContainsFunc(s.Lists, func(row *ast.RowExpr) bool { return len(row.Values) == 0 }) {
+		return nil, sqlerr.ValuesWithoutColumns()
+	}
 	width := len(s.Lists[0].Values)
 	sc.clause = clauseField
 	colTypes := make([][]schema.Type, width)
@@ -843,6 +846,9 @@ func (b *binder) valuesStmt(sc *scope, s *ast.SelectStmt) (*result, error) {
 		}
 		list := make([]expr.Expr, width)
 		for i, n := range row.Values {
+			if d, ok := n.(*ast.DefaultExpr); ok && d.Name == nil {
+				return nil, sqlerr.ValuesWithDefault()
+			}
 			e, err := b.value(sc, n)
 			if err != nil {
 				return nil, err
