@@ -99,7 +99,7 @@ func names(cols []column) string {
 func (g *gen) change(t *table) string {
 	for {
 		g.apart = ""
-		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && !nullKey.MatchString(text) && !equalBounds(plain(text)) {
+		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && g.apart != devQuotient && !nullKey.MatchString(text) && !equalBounds(plain(text)) {
 			return text
 		}
 	}

@@ -88,7 +88,7 @@ const (
 	devHourText = "texts of HOUR"
 	// It compares with the index in the precision of the other side: 00:00:00 of
 	// a DATETIME equals 00:00:00.123 of a DATETIME(3).
-	devPrecision = "a join of DATETIME columns of different precision with a constant"
+	devPrecision = "a join of DATETIME or TIME columns of different precision with a constant"
 	// TIME of a subquery shows six digits of a fraction.
 	devTimeOf = "TIME of a scalar subquery"
 	// Years wrap around at 2**32.
@@ -199,8 +199,8 @@ var (
 	yearZeroLess   = regexp.MustCompile(`DATE'[0-9-]+' - INTERVAL [a-z0-9]+\.yr YEAR\)* [-+] INTERVAL`)
 	zeroWindow     = regexp.MustCompile(`MIN\([a-z0-9]+\.da\) OVER .* w\.c[0-9]+ (=|<>|!=|<|<=|>|>=) -?[0-9]`)
 	chosen         = regexp.MustCompile(`(AVG|SUM)\((DISTINCT )?(CASE|IF|COALESCE|IFNULL|LEAST|GREATEST)\b|\b(END|(IF|COALESCE|IFNULL|LEAST|GREATEST)\([^()]*\)) / `)
-	precision      = regexp.MustCompile(`\.d[t36] = [a-z0-9]+\.d[t36]`)
-	fraction       = regexp.MustCompile(`\.d[t36] = '[0-9: -]+\.[0-9]+'`)
+	precision      = regexp.MustCompile(`\.(d[t36] = [a-z0-9]+\.d[t36]|t[m6] = [a-z0-9]+\.t[m6])`)
+	fraction       = regexp.MustCompile(`\.(d[t36]|t[m6]) = '[0-9: -]+\.[0-9]+'|'[0-9: -]+\.[0-9]+' = [a-z0-9]+\.(d[t36]|t[m6])`)
 	intervalYear   = regexp.MustCompile(`INTERVAL [a-z0-9]+\.(gi|bu|bi) (YEAR|QUARTER|MONTH)`)
 	notNull        = regexp.MustCompile(`HAVING (MIN|MAX|SUM|AVG)\((DISTINCT )?[a-z0-9]+\.[a-z0-9]+\) IS NOT NULL`)
 	bitsOfConstant = regexp.MustCompile(`BIT_(OR|AND|XOR)\([0-9.]+\)`)
