@@ -19,7 +19,8 @@
 // other client's statements.
 //
 // TestAttacks has one case for each known kind of attack, TestScripts changes the
-// statements of testdata/sqllogic at random, TestFunctions calls every function with
+// statements of testdata/sqllogic at random, TestGrammar makes statements by the rules of
+// the parser's grammar, TestFunctions calls every function with
 // large arguments of every kind. TestManyConnections, TestConnectStorm and
 // TestSlowReaders are about connections, TestCursors, TestHandshakes, TestManyParameters
 // and TestEndlessFiles about the protocol; TestLoad measures the memory under a mixed

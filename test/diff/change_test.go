@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,7 +100,8 @@ func names(cols []column) string {
 func (g *gen) change(t *table) string {
 	for {
 		g.apart = ""
-		if text := g.anyChange(t); g.apart != devRow && g.apart != devTimeMax && g.apart != devQuotient && !nullKey.MatchString(text) && !equalBounds(plain(text)) {
+		text := g.anyChange(t)
+		if !slices.Contains([]string{devRow, devTimeMax, devQuotient, devZeroDate, devFraction}, g.apart) && !nullKey.MatchString(text) && !equalBounds(plain(text)) {
 			return text
 		}
 	}
