@@ -21,7 +21,7 @@ func (e *Engine) FindStream(ctx context.Context, db, name string) (schema.Stream
 	}
 	var last *stream.Ended
 	for i := range ended {
-		if x := &ended[i]; x.Database == db && x.Table == name && (last == nil || x.ID > last.ID) {
+		if x := &ended[i]; !x.Internal && x.Database == db && x.Table == name && (last == nil || x.ID > last.ID) {
 			last = x
 		}
 	}

@@ -65,7 +65,11 @@ func TestLoadDataTargets(t *testing.T) {
 		{"CHARACTER SET sjis FIELDS TERMINATED BY ',' (a, d) SET id = 5", "\x83\\x,y\n", "5 ソx NULL 7 y"},
 		{"FIELDS TERMINATED BY ',' (id, d) SET b = (SELECT 40 + 2), c = b + 1, b = c", "1,x\n", "1 NULL 43 43 x"},
 		{"FIELDS TERMINATED BY ',' LINES TERMINATED BY '' (id, d)", "1,x,2,y", "1 NULL NULL 7 x/2 NULL NULL 7 y"},
+		// variables of the session, one of which takes fields, and one without a value
+		{"FIELDS TERMINATED BY ',' (id, @D) SET a = @s, b = @n + 1, c = @none, d = CONCAT(@d, @s)", "1,x\n2,y\n", "1 sess 42 NULL xsess/2 sess 42 NULL ysess"},
+		{"FIELDS TERMINATED BY ',' SET a = @s, d = @d", "1,x,5,6,z\n", "1 sess 5 6 before"},
 	} {
+		s.mustQuery(t, "SET @s = 'sess', @n = 41, @d = 'before'", &sink{})
 		s.mustQuery(t, "TRUNCATE t", &sink{})
 		s.mustQuery(t, "LOAD DATA LOCAL INFILE 'x' INTO TABLE t "+c.clause, &sink{file: []byte(c.file)})
 		if got := s.rowsOf(t, "SELECT * FROM t"); got != c.want {
@@ -78,8 +82,8 @@ func TestLoadDataTargets(t *testing.T) {
 	}
 	lines := strings.Count(long.String(), "\n")
 	s.mustQuery(t, "TRUNCATE t", &sink{})
-	s.mustQuery(t, "LOAD DATA LOCAL INFILE 'x' INTO TABLE t FIELDS TERMINATED BY ',' (@n, @f) SET id = @n + 1, b = id % 10, d = LENGTH(@f)", &sink{file: []byte(long.String())})
-	if got, want := s.rowsOf(t, "SELECT COUNT(*), MIN(id), MAX(id), MAX(b), MIN(c), MIN(d) FROM t"), fmt.Sprintf("%d 1 %d 9 7 90", lines, lines); got != want {
+	s.mustQuery(t, "LOAD DATA LOCAL INFILE 'x' INTO TABLE t FIELDS TERMINATED BY ',' (@n, @f) SET id = @n + 1, b = id % 10, a = @s, d = LENGTH(@f)", &sink{file: []byte(long.String())})
+	if got, want := s.rowsOf(t, "SELECT COUNT(*), MIN(id), MAX(id), MAX(b), MIN(c), MIN(d), MIN(a) FROM t"), fmt.Sprintf("%d 1 %d 9 7 90 sess", lines, lines); got != want {
 		t.Errorf("long file: got %s, want %s", got, want)
 	}
 }

@@ -65,14 +65,14 @@ func (b *binder) loadSet(n *ast.LoadDataStmt, t *schema.Table, right *tableRight
 	for _, f := range fields {
 		vars[strings.ToLower(f.Var)] = f.Column < 0
 	}
-	env := *b.env
+	before := b.env
+	env := *before
 	env.UserVar = func(name string) schema.Type {
-		if vars[strings.ToLower(name)] || b.env.UserVar == nil {
+		if vars[strings.ToLower(name)] || before.UserVar == nil {
 			return types.Text(b.collation())
 		}
-		return b.env.UserVar(name)
+		return before.UserVar(name)
 	}
-	before := b.env
 	b.env, b.targets = &env, []*schema.Table{t}
 	defer func() { b.env, b.targets = before, nil }()
 	is := &insertScope{t: t, alias: n.Table.Name.O, right: right, loads: true}
