@@ -60,7 +60,9 @@ func records(t testing.TB, r storage.Reader) map[string]bool {
 func TestOutcomes(t *testing.T) {
 	impatient(t)
 	t.Run("settled", unknownHoldsSettled)
-	refuse := &tikvrpc.Response{Resp: &kvrpcpb.CommitResponse{Error: &kvrpcpb.KeyError{Abort: "refused by the test"}}}
+	refuse := func() *tikvrpc.Response { // a new one each time: the client changes it
+		return &tikvrpc.Response{Resp: &kvrpcpb.CommitResponse{Error: &kvrpcpb.KeyError{Abort: "refused by the test"}}}
+	}
 	type next = func() (*tikvrpc.Response, error)
 	for _, c := range []struct {
 		name string
@@ -74,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 		{"refused before", tikvrpc.CmdPrewrite, func(int, next) (*tikvrpc.Response, error) {
 			return &tikvrpc.Response{Resp: &kvrpcpb.PrewriteResponse{Errors: []*kvrpcpb.KeyError{{Abort: "refused by the test"}}}}, nil
 		}, storage.ErrConflict, false},
-		{"refused at the end", tikvrpc.CmdCommit, func(int, next) (*tikvrpc.Response, error) { return refuse, nil }, storage.ErrConflict, false},
+		{"refused at the end", tikvrpc.CmdCommit, func(int, next) (*tikvrpc.Response, error) { return refuse(), nil }, storage.ErrConflict, false},
 		{"lost once", tikvrpc.CmdCommit, func(call int, next next) (*tikvrpc.Response, error) {
 			if call == 1 {
 				return nil, tikvtest.ErrLost
@@ -92,7 +94,7 @@ func TestOutcomes(t *testing.T) {
 			if call == 1 {
 				return nil, tikvtest.ErrLost
 			}
-			return refuse, nil
+			return refuse(), nil
 		}, storage.ErrConflict, false},
 		{"lost", tikvrpc.CmdCommit, func(int, next) (*tikvrpc.Response, error) { return nil, tikvtest.ErrLost }, storage.ErrUndetermined, false},
 		{"answers lost", tikvrpc.CmdCommit, func(_ int, next next) (*tikvrpc.Response, error) {
