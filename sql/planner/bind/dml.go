@@ -237,7 +237,7 @@ func (b *binder) insert(st *parser.Statement, n *ast.InsertStmt) (*logical.Inser
 // as those of VALUES (…), … . They are nil for other sources.
 func rowLists(source ast.ResultSetNode) (out [][]ast.ExprNode) {
 	s, ok := source.(*ast.SelectStmt)
-	if !ok || s.Kind != ast.SelectStmtKindValues || s.IsInBraces || s.With != nil || s.OrderBy != nil || s.Limit != nil {
+	if !ok || s.Kind != ast.SelectStmtKindValues || s.IsInBraces || s.With != nil || s.OrderBy != nil || s.Limit != nil || s.LockInfo != nil || s.SelectIntoOpt != nil {
 		return nil
 	}
 	for _, row := range s.Lists {
