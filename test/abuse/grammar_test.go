@@ -227,7 +227,7 @@ var fixed = map[string][]string{
 	"identifier with double leading at": {"@@sql_mode", "@@session.autocommit"},
 	"UNDERSCORE_CHARSET":                {"_utf8mb4", "_latin1", "_binary"},
 	"?":                                 {"1", "'a'", "NULL"},
-	"an optimizer hint":                 {"/*+ NO_INDEX_MERGE() */"},
+	"an optimizer hint":                 {"/*+ NO_INDEX_MERGE() */", "/*+ JOIN_ORDER(t2, t1) */", "/*+ INDEX(t1 ka) NO_INDEX(t2) */", "/*+ SKIP_SCAN(t1 kb) */", "/*+ SEMIJOIN(MATERIALIZATION) */", "/*+ SUBQUERY(INTOEXISTS) */", "/*+ QB_NAME(x1) NO_MERGE(@x1 t1) */", "/*+ MERGE_JOIN(t1) */", "/*+ SET_VAR(sql_mode = '') */", "/*+ MAX_EXECUTION_TIME(1000) */", "/*+ NO_HASH_JOIN(t1, t2) JOIN_FIXED_ORDER() */", "/*+ ORDER_INDEX(t1 kb) GROUP_INDEX(t1 ka) */"},
 	"CharsetName":                       {"utf8mb4", "latin1", "binary", "utf8mb3"},
 	"CollationName":                     {"utf8mb4_bin", "utf8mb4_general_ci", "latin1_swedish_ci", "utf8mb4_0900_ai_ci"},
 	"Username":                          {"'u'@'%'", "'w'@'localhost'"},
