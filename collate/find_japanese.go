@@ -92,7 +92,7 @@ func (p *japanesePart) equals(want *sums) bool {
 		w, from := p.weights(p.c.firstBefore(part, level), first)
 		all := newSums()[level]
 		all.add(levelOf(w, level, p.c.levels)[from[level]:], p.c.pad)
-		if all = all.then(&p.rest[level]); all.kept != want[level].kept || all.keptBytes != want[level].keptBytes {
+		if all = all.then(&p.rest[level]); !all.equals(&want[level]) {
 			return false
 		}
 	}

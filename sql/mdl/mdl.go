@@ -179,6 +179,13 @@ func (e *entry) grant(o Owner, mode Mode) {
 	e.total[mode]++
 }
 
+// answer grants a request that has waited.
+func (e *entry) answer(w *waiter) {
+	e.grant(w.owner, w.mode)
+	w.done = true
+	close(w.granted)
+}
+
 // wake grants the requests at the head of the queue that can be granted, and before them
 // those of the exclusive owner.
 func (l *Locks) wake(key string, e *entry) {
@@ -187,18 +194,14 @@ func (l *Locks) wake(key string, e *entry) {
 			if w.owner != e.exclusive || !e.free(w.owner, w.mode) {
 				return false
 			}
-			e.grant(w.owner, w.mode)
-			w.done = true
-			close(w.granted)
+			e.answer(w)
 			return true
 		})
 	}
 	for len(e.queue) > 0 && e.free(e.queue[0].owner, e.queue[0].mode) {
 		w := e.queue[0]
 		e.queue = e.queue[1:]
-		e.grant(w.owner, w.mode)
-		w.done = true
-		close(w.granted)
+		e.answer(w)
 	}
 	if len(e.queue) == 0 && len(e.held) == 0 && e.exclusive == 0 {
 		delete(l.tables, key)
