@@ -183,3 +183,30 @@ func TestClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestBusy: each statement counts for one call.
+func TestBusy(t *testing.T) {
+	s := metrics.NewServer(metrics.Config{})
+	a, b := s.Open(1, "a", "h"), s.Open(2, "b", "h")
+	check := func(sessions int, statements uint64) {
+		t.Helper()
+		if x, n := s.Busy(); x != sessions || n != statements {
+			t.Errorf("%d sessions, %d statements, want %d and %d", x, n, sessions, statements)
+		}
+	}
+	check(0, 0)
+	for range 3 {
+		a.Record(&metrics.Event{})
+	}
+	check(1, 3)
+	check(0, 0)
+	a.Record(&metrics.Event{})
+	b.Record(&metrics.Event{})
+	check(2, 2)
+	a.Record(&metrics.Event{})
+	b.Record(&metrics.Event{})
+	s.FlushStatus()
+	s.ResetHistory()
+	b.Close()
+	check(1, 1)
+}

@@ -128,6 +128,24 @@ func (s *Server) Sessions() []*Session {
 	return out
 }
 
+// Busy counts the open sessions that have ended statements since the last call, and these
+// statements. Of a session that is new, all count.
+func (s *Server) Busy() (sessions int, statements uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.sessions {
+		x.mu.Lock()
+		n := x.events - x.watched
+		x.watched = x.events
+		x.mu.Unlock()
+		if n > 0 {
+			sessions++
+			statements += n
+		}
+	}
+	return sessions, statements
+}
+
 // Account is a user and the host from which it connects.
 type Account struct {
 	User, Host  string

@@ -27,6 +27,8 @@ type Session struct {
 	events  uint64
 	// forgotten are the events before the history.
 	forgotten uint64
+	// watched are the events when Server.Busy was last called.
+	watched uint64
 }
 
 // sums are what sessions and accounts count.

@@ -104,6 +104,9 @@ type Config struct {
 	Log             *slog.Logger
 	// MemoryStore makes the store of a server in memory, if not nil (tests).
 	MemoryStore func() storage.Store
+	// UseOneProcessor has the process use one processor for a while, or all of them, as
+	// processors finds better; nil for all at any time.
+	UseOneProcessor func(one bool)
 	// Tune changes the options of the store (tests).
 	Tune func(*pebblekv.Options)
 	// CheckPlans verifies plans after each rewrite rule (tests).
@@ -215,11 +218,11 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	var heap *pressure
+	var watching context.Context
 	if heap, err = s.openStore(ctx); err != nil {
 		return err
 	}
 	if heap != nil {
-		var watching context.Context
 		watching, s.relax = context.WithCancel(context.WithoutCancel(ctx))
 		go guard.Do(cfg.Log, "watching the heap", func() { heap.watch(watching) })
 	}
@@ -327,6 +330,10 @@ func (s *Server) start(ctx context.Context) error {
 		s.serve(s.socket, s.wire.Serve)
 	}
 	s.metrics.Open(prom.Source{Engine: s.engine, MaxConnections: func() int { return s.limits().Connections }, Memory: cfg.Memory})
+	if cfg.UseOneProcessor != nil && heap != nil && cfg.Durability == 1 {
+		p := processors{useOne: cfg.UseOneProcessor}
+		go guard.Do(cfg.Log, "watching the processors", func() { p.watch(watching, s.store, s.engine.Metrics) })
+	}
 	s.opened.Store(true)
 	s.openHTTP()
 	return nil

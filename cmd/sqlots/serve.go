@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sqlots/sqlots/internal/procs"
 	"github.com/sqlots/sqlots/server"
 	"github.com/sqlots/sqlots/storage/tikvkv"
 )
@@ -147,7 +148,8 @@ func serve(args []string, _, stderr io.Writer) int {
 		// notices: with half as many places more, others run meanwhile. Twice as
 		// many cost single inserts 6 % again, and reads a tenth of their p99.
 		n := runtime.GOMAXPROCS(0)
-		runtime.GOMAXPROCS(n + (n+1)/2)
+		procs.Give(n + (n+1)/2)
+		cfg.UseOneProcessor = procs.UseOne
 	}
 	cfg.HTTP.Hosts = strings.FieldsFunc(*hosts, func(r rune) bool { return r == ',' || r == ' ' })
 	cfg.InitialRootPassword, cfg.SandboxOldClients = initialRootPassword(*rootPassword), !*disconnect

@@ -16,7 +16,7 @@ func under(path string, roots ...string) bool {
 }
 
 // leaves are packages that know nothing of ours but one another.
-var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", "sql/sqlerr", "internal/step", "internal/invariants", "internal/guard", "internal/datadir", "internal/loglines", "docs"}
+var leaves = []string{"value", "collate", "schema", "config", "metrics", "geo", "sql/sqlerr", "internal/step", "internal/invariants", "internal/guard", "internal/datadir", "internal/loglines", "internal/procs", "docs"}
 
 // storageSide are the packages that know no SQL.
 var storageSide = []string{"storage", "index", "search", "stream"}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"math"
 	"math/bits"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/procs"
 	"github.com/sqlots/sqlots/search/seg"
 )
 
@@ -260,7 +260,7 @@ func firstByID(hits, out []Hits, n int, desc bool) {
 
 // inParallel calls fn with the numbers below n, on so many goroutines.
 func inParallel(n, workers int, fn func(i int) error) error {
-	workers = min(workers, n, runtime.GOMAXPROCS(0))
+	workers = min(workers, n, procs.Number())
 	if workers < 2 {
 		for i := range n {
 			if err := fn(i); err != nil {

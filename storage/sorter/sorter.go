@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/procs"
 )
 
 // ErrDuplicate: two keys of a group are equal (see DuplicateError).
@@ -100,7 +100,7 @@ func New(opts Options) *Sorter {
 	if opts.Pause != nil {
 		most = pausedChunk
 	}
-	s := &Sorter{opts: opts, chunk: min(most, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+	s := &Sorter{opts: opts, chunk: min(most, max(1, opts.Memory/4)), slots: make(chan struct{}, max(1, procs.Number()-1))}
 	s.start()
 	return s
 }

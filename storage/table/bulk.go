@@ -3,11 +3,11 @@ package table
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/sqlots/sqlots/internal/guard"
+	"github.com/sqlots/sqlots/internal/procs"
 	"github.com/sqlots/sqlots/schema"
 	"github.com/sqlots/sqlots/storage"
 	"github.com/sqlots/sqlots/storage/sorter"
@@ -157,7 +157,7 @@ func (b *Bulk) build(ctx context.Context, load storage.BulkLoader) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, procs.Number())
 	for i, space := range b.spaces {
 		if b.sorter.Empty(i) {
 			continue
