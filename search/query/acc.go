@@ -155,6 +155,10 @@ func (a *acc) addAll(b *block) {
 	a.n[0] += int64(b.n)
 	switch a.call.Op {
 	case Sum:
+		if b.docs == nil && b.read != c {
+			a.lo[0] += c.words.BlockSum(b.from, a.base)
+			return
+		}
 		var s, t uint64
 		v := b.words(c)
 		for len(v) >= 4 {
@@ -173,6 +177,16 @@ func (a *acc) addAll(b *block) {
 		}
 		a.sum[0] = s
 	case Min, Max:
+		if b.docs == nil {
+			lo, hi := c.words.BlockBounds(b.from)
+			if a.call.Op == Max {
+				lo = hi
+			}
+			if a.at[0] == 0 || (lo < a.best[0]) == (a.call.Op == Min) {
+				a.best[0], a.at[0] = lo, 1
+			}
+			return
+		}
 		v := b.words(c)
 		best := v[0]
 		if a.call.Op == Min {

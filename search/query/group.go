@@ -140,26 +140,49 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 // parallelHits is the number of hits from which goroutines pay.
 const parallelHits = 200_000
 
-// divide cuts hits into parts of about the same size.
+// divide cuts hits into parts of about the same size, between blocks; nil where one
+// goroutine does it as well.
 func divide(hits []Hits, total, workers int) [][]Hits {
-	workers = min(workers, len(hits))
 	if workers < 2 || total < parallelHits {
 		return nil
 	}
-	sorted := slices.Clone(hits)
-	slices.SortStableFunc(sorted, func(a, b Hits) int { return b.Count - a.Count })
-	parts, sizes := make([][]Hits, workers), make([]int, workers)
-	for _, h := range sorted {
-		least := 0
-		for i, n := range sizes {
-			if n < sizes[least] {
-				least = i
-			}
+	const words = blockDocs / 64
+	each, parts, n := (total+workers-1)/workers, make([][]Hits, 1, workers), 0
+	for i := range hits {
+		h := &hits[i]
+		if n+h.Count <= each || h.Set == nil {
+			last := len(parts) - 1
+			parts[last], n = append(parts[last], *h), n+h.Count
+			continue
 		}
-		parts[least] = append(parts[least], h)
-		sizes[least] += h.Count
+		start, count := 0, 0
+		add := func(end int) {
+			last := len(parts) - 1
+			if count > 0 {
+				parts[last] = append(parts[last], h.cut(start, end, count))
+			}
+			start, n, count = end, n+count, 0
+		}
+		for at := 0; at < len(h.Set); at += words {
+			if n+count >= each && len(parts) < workers {
+				add(at)
+				parts, n = append(parts, nil), 0
+			}
+			count += countBits(h.Set[at:min(at+words, len(h.Set))])
+		}
+		add(len(h.Set))
 	}
 	return parts
+}
+
+// cut has the documents of some words of the set, so many.
+func (h *Hits) cut(from, to, count int) Hits {
+	if count == h.Count {
+		return *h
+	}
+	set := make([]uint64, len(h.Set))
+	copy(set[from:to], h.Set[from:to])
+	return Hits{Seg: h.Seg, Set: set, Count: count}
 }
 
 // fork makes empty groups for other documents.

@@ -51,6 +51,8 @@ type Words struct {
 	Ranges []WordRange
 	// Null: documents without a value too.
 	Null bool
+	// Workers is the most goroutines that read values; 0 is 1.
+	Workers int
 }
 
 // KeyRange are the sort keys from Lo on up to Hi, which is not included; nil is
@@ -257,12 +259,32 @@ func (n *Words) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
 	}
 	set := newSet(s)
 	for _, r := range n.Ranges {
-		w.RangeInto(r.Lo, r.Hi, set)
+		if err := n.rangeInto(w, r, set); err != nil {
+			return nil, err
+		}
 	}
 	if n.Null {
 		nullsInto(s, w.Nulls(), w.AllNull(), set)
 	}
 	return set, nil
+}
+
+// parallelScan is of how many values a goroutine more pays to read them.
+const parallelScan = 1 << 19
+
+// rangeInto adds the documents with a value in a range to a set.
+func (n *Words) rangeInto(w *seg.Words, r WordRange, set []uint64) error {
+	workers := min(n.Workers, w.Docs()/parallelScan)
+	if workers < 2 || w.Multi() || !w.Scans(r.Lo, r.Hi) {
+		w.RangeInto(r.Lo, r.Hi, set)
+		return nil
+	}
+	blocks := (w.Docs() + seg.BlockDocs - 1) / seg.BlockDocs
+	return inParallel(workers, workers, func(i int) error {
+		from, to := i*blocks/workers*seg.BlockDocs, min((i+1)*blocks/workers*seg.BlockDocs, w.Docs())
+		w.ScanInto(r.Lo, r.Hi, from, to, set)
+		return nil
+	})
 }
 
 func (n *Keys) eval(s *seg.Segment, among []uint64) ([]uint64, error) {
@@ -486,15 +508,25 @@ func (h *Hits) FirstID() []byte {
 	return nil
 }
 
-// appendDocs appends the documents of word i of a set.
+// appendDocs appends the documents of word i of a set. Four are written at a time, which
+// may be too many: where the documents end is hard to predict for a processor.
 func appendDocs(out []uint32, i int, w uint64) []uint32 {
+	if w == 0 {
+		return out
+	}
 	n, at := bits.OnesCount64(w), uint32(i<<6)
-	out = slices.Grow(out, n)[:len(out)+n]
-	for j := len(out) - n; j < len(out); j++ {
-		out[j] = at + uint32(bits.TrailingZeros64(w))
+	out = slices.Grow(out, (n+3)&^3)
+	for p := out[len(out) : len(out)+(n+3)&^3]; len(p) >= 4; p = p[4:] {
+		p[0] = at + uint32(bits.TrailingZeros64(w))
+		w &= w - 1
+		p[1] = at + uint32(bits.TrailingZeros64(w))
+		w &= w - 1
+		p[2] = at + uint32(bits.TrailingZeros64(w))
+		w &= w - 1
+		p[3] = at + uint32(bits.TrailingZeros64(w))
 		w &= w - 1
 	}
-	return out
+	return out[:len(out)+n]
 }
 
 // Run finds the documents of a view; segments without hits are left out.

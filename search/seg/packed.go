@@ -162,10 +162,18 @@ func (p *packed) block(i int, out []int64) int {
 			out[j] = int64(lo + x*div)
 		}
 	default:
-		mask := widthMask[width]
+		_ = d[(n-1)*width+7]
+		mask, at, step := widthMask[width], unsafe.Pointer(unsafe.SliceData(d)), uintptr(width)
+		for len(out) >= 4 {
+			out[0] = int64(lo + (*(*uint64)(at)&mask)*div)
+			out[1] = int64(lo + (*(*uint64)(unsafe.Add(at, step))&mask)*div)
+			out[2] = int64(lo + (*(*uint64)(unsafe.Add(at, 2*step))&mask)*div)
+			out[3] = int64(lo + (*(*uint64)(unsafe.Add(at, 3*step))&mask)*div)
+			out, at = out[4:], unsafe.Add(at, 4*step)
+		}
 		for j := range out {
-			out[j] = int64(lo + (binary.LittleEndian.Uint64(d)&mask)*div)
-			d = d[width:]
+			out[j] = int64(lo + (*(*uint64)(at)&mask)*div)
+			at = unsafe.Add(at, step)
 		}
 	}
 	return n
@@ -239,19 +247,66 @@ func (p *packed) histogram(set []uint64, base int64, counts []int64) {
 	}
 }
 
+// sum is the sum of the values of a block, each less base, modulo 2^64.
+func (p *packed) sum(b int, base int64) uint64 {
+	n, w := min(blockLen, p.n-b*blockLen), p.where[b]
+	width := int(w & 15)
+	d, s := p.data[w>>4:][:n*width+8], uint64(0)
+	switch width {
+	case 0:
+	case 1:
+		// A lane of 16 bits takes two bytes of each word, of which a block has 128.
+		const odd = 0x00ff00ff00ff00ff
+		words := view[uint64](d[:n&^7])
+		for _, x := range words {
+			s += x&odd + x>>8&odd
+		}
+		s = s&0xffff + s>>16&0xffff + s>>32&0xffff + s>>48
+		for _, x := range d[n&^7 : n] {
+			s += uint64(x)
+		}
+	case 2:
+		const odd = 0x0000ffff0000ffff
+		for _, x := range view[uint64](d[:2*n&^7]) {
+			s += x&odd + x>>16&odd
+		}
+		s = s&0xffffffff + s>>32
+		for _, x := range view[uint16](d[2*n&^7 : 2*n]) {
+			s += uint64(x)
+		}
+	case 4:
+		for _, x := range view[uint32](d[:4*n]) {
+			s += uint64(x)
+		}
+	default:
+		_ = d[(n-1)*width+7]
+		mask, at := widthMask[width], unsafe.Pointer(unsafe.SliceData(d))
+		for range n {
+			s += *(*uint64)(at) & mask
+			at = unsafe.Add(at, width)
+		}
+	}
+	return uint64(n)*(uint64(p.minmx[2*b])-uint64(base)) + s*p.div
+}
+
 // between sets the bits of the values from lo to hi, both included, but for
 // those of nulls. Blocks that lie outside are skipped.
 func (p *packed) between(lo, hi int64, set, nulls []uint64) {
+	p.betweenSome(lo, hi, 0, p.n, set, nulls)
+}
+
+// betweenSome is between for the values from start, which begins a block, up to end.
+func (p *packed) betweenSome(lo, hi int64, start, end int, set, nulls []uint64) {
 	if lo > hi {
 		return
 	}
 	if nulls == nil {
-		p.betweenBlocks(lo, hi, 0, p.n, set)
+		p.betweenBlocks(lo, hi, start, end, set[start/64:])
 		return
 	}
-	for i := 0; i < p.n; i += blockLen {
+	for i := start; i < end; i += blockLen {
 		var found [blockLen / 64]uint64
-		n := min(blockLen, p.n-i)
+		n := min(blockLen, end-i)
 		p.betweenBlocks(lo, hi, i, i+n, found[:])
 		for j := range found[:BitWords(n)] {
 			set[i/64+j] |= found[j] &^ nulls[i/64+j]
@@ -287,7 +342,12 @@ func (p *packed) betweenBlocks(lo, hi int64, start, end int, set []uint64) {
 		}
 		w := p.where[b]
 		width := int(w & 15)
-		compare(p.data[w>>4:], width, n, from, to-from, words)
+		d := p.data[w>>4:]
+		if most := (uint64(bmax) - uint64(bmin)) / p.div; width == 1 && most < 1<<7 || width == 2 && most < 1<<15 {
+			done := compareLanes(d, width, n, from, to, words)
+			d, n, words = d[done*width:], n-done, words[done/64:]
+		}
+		compare(d, width, n, from, to-from, words)
 	}
 }
 
@@ -307,6 +367,39 @@ func compare(d []byte, width, n int, from, span uint64, words []uint64) {
 	default:
 		compareOdd(d, width, n, from, from+span, words)
 	}
+}
+
+// compareLanes is compare for differences of one or two bytes in which the top bit is
+// free: those in a word are compared at once. It returns how many of them it has done.
+func compareLanes(d []byte, width, n int, from, to uint64, words []uint64) (done int) {
+	done = n &^ 63
+	if width == 1 {
+		const top, one = 0x8080808080808080, 0x0101010101010101
+		least, most := from*one, to*one|top
+		v := view[uint64](d[:done])
+		for i := range done / 64 {
+			var m uint64
+			for _, x := range v[8*i : 8*i+8] {
+				// The product has the lanes' bits in its first byte.
+				in := ((x | top) - least) & (most - x) & top >> 7
+				m = m>>8 | in*0x0102040810204080&(0xff<<56)
+			}
+			words[i] |= m
+		}
+		return done
+	}
+	const top, one = 0x8000800080008000, 0x0001000100010001
+	least, most := from*one, to*one|top
+	v := view[uint64](d[:2*done])
+	for i := range done / 64 {
+		var m uint64
+		for _, x := range v[16*i : 16*i+16] {
+			in := ((x | top) - least) & (most - x) & top >> 15
+			m = m>>4 | in*(1<<60|1<<45|1<<30|1<<15)&(0xf<<60)
+		}
+		words[i] |= m
+	}
+	return done
 }
 
 // compareSmall is compare for differences of up to 32 bits: the sign of a 64-bit

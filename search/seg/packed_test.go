@@ -31,6 +31,16 @@ func TestPacked(t *testing.T) {
 			}
 		}
 	}
+	for _, most := range []int64{1, 100, 127, 128, 1000, 1<<15 - 1, 1 << 15} {
+		for _, n := range []int{64, 1000, 2100} {
+			v := make([]int64, n)
+			for i := range v {
+				v[i] = r.Int64N(most + 1)
+			}
+			v[r.IntN(n)] = most
+			check(t, v, r)
+		}
+	}
 	check(t, []int64{math.MinInt64, math.MaxInt64, 0, -1, 1}, r)
 	check(t, []int64{math.MaxInt64, math.MaxInt64}, r)
 	for range 100 { // two values far apart
@@ -69,6 +79,15 @@ func check(t *testing.T, v []int64, r *rand.Rand) {
 		}
 		if p.histogram(set, lo, counts); !slices.Equal(counts, want) {
 			t.Fatalf("%d values of %d bytes: wrong counts", len(v), p.where[0]&15)
+		}
+	}
+	for b, base := 0, v[r.IntN(len(v))]; b*blockLen < len(v); b++ {
+		sum := uint64(0)
+		for _, x := range v[b*blockLen : min((b+1)*blockLen, len(v))] {
+			sum += uint64(x) - uint64(base)
+		}
+		if got := p.sum(b, base); got != sum {
+			t.Fatalf("%d values of %d bytes: block %d has the sum %d, want %d", len(v), p.where[b]&15, b, got, sum)
 		}
 	}
 	nulls := make([]uint64, BitWords(len(v)))

@@ -304,6 +304,15 @@ func (w *Words) RangeInto(lo, hi int64, set []uint64) {
 	w.spread(hits, set)
 }
 
+// ScanInto is RangeInto by the values of the documents from one up to another, both of
+// which are multiples of BlockDocs, or the last is Docs. It may run for different parts
+// at the same time. Of a field without arrays.
+func (w *Words) ScanInto(lo, hi int64, from, to int, set []uint64) {
+	if !w.empty {
+		w.vals.betweenSome(lo, hi, from, to, set, w.nulls)
+	}
+}
+
 // BlockBetween adds to a bitset the documents from one on, a multiple of BlockDocs,
 // whose values are from lo to hi, both included: at most BlockDocs. The bitset begins
 // with the first of them. Of a field without arrays; a NULL has any value.
@@ -311,6 +320,19 @@ func (w *Words) BlockBetween(from uint32, lo, hi int64, set []uint64) {
 	if !w.empty {
 		w.vals.betweenBlocks(lo, hi, int(from), min(int(from)+blockLen, w.vals.n), set)
 	}
+}
+
+// BlockBounds are the smallest and the largest value of BlockDocs documents from one on,
+// a multiple of that, deleted ones included. Of a field without arrays and NULLs that has
+// values.
+func (w *Words) BlockBounds(from uint32) (lo, hi int64) {
+	b := from / blockLen
+	return w.vals.minmx[2*b], w.vals.minmx[2*b+1]
+}
+
+// BlockSum is the sum of the values of these documents, each less base, modulo 2^64.
+func (w *Words) BlockSum(from uint32, base int64) uint64 {
+	return w.vals.sum(int(from/blockLen), base)
 }
 
 // BlockDocs is the number of documents whose values are packed together.

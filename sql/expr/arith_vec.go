@@ -90,12 +90,18 @@ func intKernel(op Op, out, a, b []int64) bool {
 			out[i] = s
 		}
 	case OpTimes:
+		var wide uint64
 		for i, x := range a {
 			y := b[i]
 			out[i] = x * y
-			// The product of two numbers of 32 bits fits.
-			if (uint64(x+1<<31)|uint64(y+1<<31))>>32 != 0 && mulOverflows(x, y) {
-				over = -1
+			wide |= uint64(x+1<<31) | uint64(y+1<<31)
+		}
+		if wide>>32 == 0 {
+			return true // the product of two numbers of 32 bits fits
+		}
+		for i, x := range a {
+			if mulOverflows(x, b[i]) {
+				return false
 			}
 		}
 	}
@@ -103,11 +109,11 @@ func intKernel(op Op, out, a, b []int64) bool {
 }
 
 func mulOverflows(x, y int64) bool {
-	if x == 0 || y == 0 {
-		return false
-	}
-	p := x * y
-	return p/y != x || x == math.MinInt64 && y == -1 || y == math.MinInt64 && x == -1
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	// As numbers with signs, the upper half is less by y where x is negative, and by x
+	// where y is.
+	hi -= uint64(x>>63&y) + uint64(y>>63&x)
+	return int64(hi) != int64(lo)>>63
 }
 
 func uintKernel(op Op, out, a, b []int64) bool {

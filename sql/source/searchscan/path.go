@@ -43,7 +43,7 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 	}
 	a := n.Ask
 	if a.Op == physical.AskNull {
-		return spansOf(&f, []ranges.Span{{High: []value.Datum{value.Null}}}, q.z), nil
+		return spansOf(&f, []ranges.Span{{High: []value.Datum{value.Null}}}, q.z, q.workers), nil
 	}
 	var docs [][]byte
 	for _, e := range a.Args {
@@ -56,7 +56,7 @@ func (q *searchQuery) path(n *physical.SearchNode) (query.Node, error) {
 		case a.Op == physical.AskPrefix && d.Kind() != value.KindBytes:
 			return query.And{}, nil
 		case a.Op == physical.AskPrefix:
-			return spansOf(&f, []ranges.Span{{Prefix: true, Low: []value.Datum{d}, High: []value.Datum{d}}}, q.z), nil
+			return spansOf(&f, []ranges.Span{{Prefix: true, Low: []value.Datum{d}, High: []value.Datum{d}}}, q.z, q.workers), nil
 		case a.SQL && d.Kind() == value.KindBytes:
 			docs = append(docs, value.JSONString(d.Bytes()))
 		case a.SQL:
@@ -186,7 +186,7 @@ func askOf(f *searchdoc.Field, op physical.AskOp, a *physical.SearchAsk, doc []b
 			s.High = []value.Datum{value.Null}
 		}
 	}
-	return spansOf(f, []ranges.Span{s}, z)
+	return spansOf(f, []ranges.Span{s}, z, 1)
 }
 
 // sameTexts finds the strings that are equal to one of some documents, byte by
@@ -202,13 +202,13 @@ func sameTexts(f *searchdoc.Field, docs [][]byte) query.Node {
 	return out
 }
 
-// spansOf is a condition on the values of the field.
-func spansOf(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
+// spansOf is a condition on the values of the field, which up to workers goroutines read.
+func spansOf(f *searchdoc.Field, list []ranges.Span, z *decode.Zone, workers int) query.Node {
 	if f.Stamp && !z.IsFixed() {
-		return zonedSpans(f, list, z)
+		return zonedSpans(f, list, z, workers)
 	}
 	if f.Word {
-		out := &query.Words{Field: f.ID}
+		out := &query.Words{Field: f.ID, Workers: workers}
 		for _, sp := range list {
 			null, r, ok := wordRange(f, sp, z)
 			out.Null = out.Null || null

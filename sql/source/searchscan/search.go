@@ -717,7 +717,7 @@ func (q *searchQuery) ranges(n *physical.SearchNode) (query.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return spansOf(&f, list, q.z), nil
+	return spansOf(&f, list, q.z, q.workers), nil
 }
 
 // wordRange is a span as a range of words; null says that NULL is in it, ok that

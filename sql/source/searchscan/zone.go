@@ -17,8 +17,8 @@ import (
 
 // zonedSpans finds the times of a zone that are in spans: among those in wider
 // ranges of UTC.
-func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone) query.Node {
-	wide := &query.Words{Field: f.ID}
+func zonedSpans(f *searchdoc.Field, list []ranges.Span, z *decode.Zone, workers int) query.Node {
+	wide := &query.Words{Field: f.ID, Workers: workers}
 	for _, sp := range list {
 		null, r, ok := wordRange(f, sp, z)
 		wide.Null = wide.Null || null
