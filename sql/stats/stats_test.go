@@ -168,6 +168,14 @@ func TestSketch(t *testing.T) {
 		}
 		within(t, fmt.Sprint(n), float64(s.count()), float64(n), 0.1)
 	}
+	// All in one register.
+	for _, n := range []int{1, 10, fewHashes} {
+		var s sketch
+		for i := range 3 * n {
+			s.add(uint64(i%n)<<10 | 7)
+		}
+		within(t, fmt.Sprint(n, " of one register"), float64(s.count()), float64(n), 0)
+	}
 }
 
 func TestConcurrent(t *testing.T) {
