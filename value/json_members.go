@@ -2,6 +2,7 @@ package value
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -66,13 +67,34 @@ func (m *JSONMembers) All() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// sorted are the members in the order of their keys, the last one of each.
-func (m *JSONMembers) sorted() []uint32 {
+// compareWork is the work of comparing two keys.
+const compareWork = 32
+
+// sorted are the members in the order of their keys, the last one of each. work is called
+// with the work done meanwhile; its error ends it. It may be nil.
+func (m *JSONMembers) sorted(work func(n int) error) ([]uint32, error) {
 	order := make([]uint32, len(m.ends))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return compareKeys(m.key(int(a)), m.key(int(b))) })
+	const step = 1 << 10
+	var err error
+	done := 0
+	slices.SortFunc(order, func(a, b uint32) int {
+		if err != nil {
+			return 0
+		}
+		if done++; done%step == 0 && work != nil {
+			err = work(step * compareWork)
+		}
+		if c := compareKeys(m.key(int(a)), m.key(int(b))); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	if err != nil {
+		return nil, err
+	}
 	n := 0
 	for i, o := range order {
 		if i > 0 && bytes.Equal(m.key(int(order[n-1])), m.key(int(o))) {
@@ -81,14 +103,15 @@ func (m *JSONMembers) sorted() []uint32 {
 		order[n] = o
 		n++
 	}
-	return order[:n]
+	return order[:n], nil
 }
 
-// Compact leaves out the members whose key comes again.
-func (m *JSONMembers) Compact() {
-	order := m.sorted()
-	if len(order) == len(m.ends) {
-		return
+// Compact leaves out the members whose key comes again. work is called with the work done
+// meanwhile, and may be nil; after its error the members are as they were.
+func (m *JSONMembers) Compact(work func(n int) error) error {
+	order, err := m.sorted(work)
+	if err != nil || len(order) == len(m.ends) {
+		return err
 	}
 	slices.Sort(order)
 	keys, docs, ends := m.keys[:0], m.docs[:0], m.ends[:0]
@@ -104,17 +127,23 @@ func (m *JSONMembers) Compact() {
 		ends = append(ends, jsonEnd{uint32(len(keys)), uint32(len(docs))})
 	}
 	m.keys, m.docs, m.ends = keys, docs, ends
+	return nil
 }
 
 // ObjectSize is the length of what Object makes if no key comes again.
 func (m *JSONMembers) ObjectSize() int { return 5 + 8*len(m.ends) + len(m.keys) + len(m.docs) }
 
-// Object is the object of the members: ErrJSONSize.
-func (m *JSONMembers) Object() ([]byte, error) {
+// Object is the object of the members: ErrJSONSize, or the error of work, which is called
+// with the work done meanwhile, and may be nil.
+func (m *JSONMembers) Object(work func(n int) error) ([]byte, error) {
 	if m.ObjectSize() > MaxJSONSize {
 		return nil, ErrJSONSize
 	}
-	return m.appendObject(nil, m.sorted()), nil
+	order, err := m.sorted(work)
+	if err != nil {
+		return nil, err
+	}
+	return m.appendObject(nil, order), nil
 }
 
 // appendObject appends an object of the members in order, which are sorted.

@@ -314,7 +314,11 @@ func (p *jsonParser) closeObject(from, first, keys int) error {
 			m.ends[i].key -= uint32(keys)
 			m.ends[i].val -= uint32(from)
 		}
-		p.out = m.appendObject(p.out[:from], m.sorted())
+		order, err := m.sorted(p.work)
+		if err != nil {
+			return err
+		}
+		p.out = m.appendObject(p.out[:from], order)
 	}
 	p.ends, p.keys = p.ends[:first], p.keys[:keys]
 	return p.worked(len(p.out) - from)

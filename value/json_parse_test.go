@@ -193,10 +193,12 @@ func TestJSONMembers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rnd.IntN(10) == 0 {
-				m.Compact()
+				if err := m.Compact(nil); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-		got, err := m.Object()
+		got, err := m.Object(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,8 +206,34 @@ func TestJSONMembers(t *testing.T) {
 		if want := JSONObject(keys, vals); !bytes.Equal(got, want) || size < len(got) {
 			t.Fatalf("%x, want %x; size %d", got, want, size)
 		}
-		if m.Compact(); m.ObjectSize() != len(got) {
+		if err := m.Compact(nil); err != nil || m.ObjectSize() != len(got) {
 			t.Fatalf("%d bytes, want %d", m.ObjectSize(), len(got))
 		}
+	}
+}
+
+// TestMembersWork: sorting members ends with the error of its work, and leaves them.
+func TestMembersWork(t *testing.T) {
+	var m JSONMembers
+	for i := range 20_000 {
+		if err := m.Add(fmt.Appendf(nil, "%d", i*7919%10_007), JSONNull()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size, total, killed := m.Len(), 0, errors.New("killed")
+	work := func(n int) error {
+		if total += n; total > 1_000_000 {
+			return killed
+		}
+		return nil
+	}
+	if _, err := m.Object(work); err != killed || total > 1_100_000 {
+		t.Errorf("%v after %d", err, total)
+	}
+	if err := m.Compact(work); err != killed || m.Len() != size {
+		t.Errorf("%v, %d members, want %d", err, m.Len(), size)
+	}
+	if err := m.Compact(nil); err != nil || m.Len() != 10_007 {
+		t.Errorf("%v, %d members", err, m.Len())
 	}
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/sqlots/sqlots/collate"
@@ -372,7 +373,9 @@ func (j *jsonObjectAcc) put(g uint32, key, doc []byte) error {
 	defer release()
 	before := st.members.Size()
 	if before >= st.next && before > 1<<10 {
-		st.members.Compact()
+		if err := st.members.Compact(j.ec.Work); err != nil {
+			return err
+		}
 		st.next = 2 * st.members.Size()
 	}
 	err = st.members.Add(key, doc)
@@ -419,14 +422,16 @@ func (j *jsonObjectAcc) result(g int, dst *vec.Vec, i int) error {
 		dst.Nulls.Set(i)
 		return nil
 	}
-	m.Compact()
-	var err error
+	err := m.Compact(j.ec.Work)
+	if err != nil {
+		return err
+	}
 	dst.Bytes[i], err = j.ec.Large(m.ObjectSize(), func() ([]byte, error) {
-		doc, err := m.Object()
-		if err != nil {
+		doc, err := m.Object(j.ec.Work)
+		if errors.Is(err, value.ErrJSONSize) {
 			return nil, sqlerr.PacketOverflow("json_objectagg", value.MaxJSONSize)
 		}
-		return doc, nil
+		return doc, err
 	})
 	return err
 }
