@@ -324,7 +324,11 @@ func (b *block) ordinals(c *column) []int64 {
 }
 
 // each calls fn with the hits, block by block.
-func (h *Hits) each(b *block, fn func() error) error {
+func (h *Hits) each(b *block, fn func() error) error { return eachBlock(h.Set, 0, b, fn) }
+
+// eachBlock calls fn with the documents of a set, which begins with document from, a
+// multiple of blockDocs.
+func eachBlock(set []uint64, from int, b *block, fn func() error) error {
 	docs := make([]uint32, 0, blockDocs)
 	flush := func() error {
 		if len(docs) == 0 {
@@ -336,19 +340,19 @@ func (h *Hits) each(b *block, fn func() error) error {
 		return err
 	}
 	const words = blockDocs / 64
-	for i := 0; i < len(h.Set); i++ {
-		if i%words == 0 && i+words <= len(h.Set) && isFull(h.Set[i:i+words]) {
+	for i := 0; i < len(set); i++ {
+		if i%words == 0 && i+words <= len(set) && isFull(set[i:i+words]) {
 			if err := flush(); err != nil {
 				return err
 			}
-			b.docs, b.from, b.n, b.read = nil, uint32(i)<<6, blockDocs, nil
+			b.docs, b.from, b.n, b.read = nil, uint32(from+i<<6), blockDocs, nil
 			if err := fn(); err != nil {
 				return err
 			}
 			i += words - 1
 			continue
 		}
-		docs = appendDocs(docs, i, h.Set[i])
+		docs = appendDocs(docs, from>>6+i, set[i])
 		if len(docs) > blockDocs-64 {
 			if err := flush(); err != nil {
 				return err

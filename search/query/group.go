@@ -110,7 +110,7 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 		}
 	}
 	if len(parts) < 2 {
-		return g, g.run(ctx, hits)
+		return g, g.run(ctx, wholes(hits))
 	}
 	list := []*Groups{g}
 	for range parts[1:] {
@@ -140,26 +140,42 @@ func GroupBy(ctx context.Context, hits []Hits, by []Field, calls []Call, workers
 // parallelHits is the number of hits from which goroutines pay.
 const parallelHits = 200_000
 
+// piece is hits of a segment, or those of some of its blocks: Set begins with document
+// from.
+type piece struct {
+	Hits
+	from int
+}
+
+// wholes are hits as pieces.
+func wholes(hits []Hits) []piece {
+	out := make([]piece, len(hits))
+	for i := range hits {
+		out[i].Hits = hits[i]
+	}
+	return out
+}
+
 // divide cuts hits into parts of about the same size, between blocks; nil where one
 // goroutine does it as well.
-func divide(hits []Hits, total, workers int) [][]Hits {
+func divide(hits []Hits, total, workers int) [][]piece {
 	if workers < 2 || total < parallelHits {
 		return nil
 	}
 	const words = blockDocs / 64
-	each, parts, n := (total+workers-1)/workers, make([][]Hits, 1, workers), 0
+	each, parts, n := (total+workers-1)/workers, make([][]piece, 1, workers), 0
 	for i := range hits {
 		h := &hits[i]
 		if n+h.Count <= each || h.Set == nil {
 			last := len(parts) - 1
-			parts[last], n = append(parts[last], *h), n+h.Count
+			parts[last], n = append(parts[last], piece{Hits: *h}), n+h.Count
 			continue
 		}
 		start, count := 0, 0
 		add := func(end int) {
 			last := len(parts) - 1
 			if count > 0 {
-				parts[last] = append(parts[last], h.cut(start, end, count))
+				parts[last] = append(parts[last], piece{Hits{Seg: h.Seg, Set: h.Set[start:end], Count: count}, start << 6})
 			}
 			start, n, count = end, n+count, 0
 		}
@@ -173,16 +189,6 @@ func divide(hits []Hits, total, workers int) [][]Hits {
 		add(len(h.Set))
 	}
 	return parts
-}
-
-// cut has the documents of some words of the set, so many.
-func (h *Hits) cut(from, to, count int) Hits {
-	if count == h.Count {
-		return *h
-	}
-	set := make([]uint64, len(h.Set))
-	copy(set[from:to], h.Set[from:to])
-	return Hits{Seg: h.Seg, Set: set, Count: count}
 }
 
 // fork makes empty groups for other documents.
@@ -208,7 +214,7 @@ func (g *Groups) fork() *Groups {
 	return o
 }
 
-func (g *Groups) run(ctx context.Context, hits []Hits) error {
+func (g *Groups) run(ctx context.Context, hits []piece) error {
 	g.grow(1)
 	if len(g.by) == 0 && !slices.ContainsFunc(g.accs, func(a *acc) bool { return a.call.Op != CountAll }) {
 		for i := range hits {
@@ -231,7 +237,7 @@ func (g *Groups) run(ctx context.Context, hits []Hits) error {
 			continue
 		}
 		blocks := 0
-		err := hits[i].each(&b, func() error {
+		err := eachBlock(hits[i].Set, hits[i].from, &b, func() error {
 			if blocks++; blocks&63 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -249,7 +255,7 @@ func (g *Groups) run(ctx context.Context, hits []Hits) error {
 
 // countAll counts the documents of groups by one field at once; false where that does
 // not pay, or more is to be computed.
-func (g *Groups) countAll(h *Hits) bool {
+func (g *Groups) countAll(h *piece) bool {
 	if len(g.by) != 1 || slices.ContainsFunc(g.accs, func(a *acc) bool { return a.call.Op != CountAll }) {
 		return false
 	}
@@ -263,17 +269,17 @@ func (g *Groups) countAll(h *Hits) bool {
 		set, left := h.Set, h.Count
 		if nulls := c.col.nulls; nulls != nil {
 			set = slices.Clone(set)
-			for i, w := range nulls {
-				set[i] &^= w
+			for i := range set {
+				set[i] &^= nulls[h.from>>6+i]
 			}
 			left = countBits(set)
 		}
 		g.count[0] += int64(h.Count - left)
-		c.col.words.Histogram(set, c.lo, g.count[1:])
+		c.col.words.Histogram(set, h.from, c.lo, g.count[1:])
 		return true
 	case !c.word && c.col.keys.Ordinals() <= min(h.Count, maxGroups) && !c.col.keys.Multi():
 		counts := make([]int64, c.col.keys.Ordinals())
-		c.col.keys.Histogram(h.Set, h.Count, counts)
+		c.col.keys.Histogram(h.Set, h.from, h.Count, counts)
 		left := int64(h.Count)
 		for o, n := range counts {
 			if n > 0 {

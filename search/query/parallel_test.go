@@ -37,7 +37,7 @@ func TestParallel(t *testing.T) {
 		if !null[i] {
 			b.Word(3, some[i])
 		}
-		if name := names[i%4]; name != nil {
+		if name := names[r.IntN(4)]; name != nil {
 			b.Key(4, name, name)
 		}
 	}
@@ -98,11 +98,15 @@ func TestParallel(t *testing.T) {
 				calls = append(calls, Call{Op: op, Field: Field{ID: f}})
 			}
 		}
-		bys := [][]Field{nil, {{ID: 1}}, {{ID: 4}}, {{ID: 4}, {ID: 1}}}
-		for _, by := range bys[:testflag.InShort(1, 4)] {
+		bys := [][]Field{nil, {{ID: 1}}, {{ID: 3}}, {{ID: 4}}, {{ID: 4}, {ID: 1}}}
+		for _, by := range bys[:testflag.InShort(1, len(bys))] {
 			one := groupsText(t, []Hits{want}, by, calls, 1)
 			if got := groupsText(t, []Hits{want}, by, calls, 3); !slices.Equal(got, one) {
 				t.Fatalf("%v by %v: other groups with 3 goroutines", c.node, by)
+			}
+			counts := []Call{{Op: CountAll}}
+			if got, one := groupsText(t, []Hits{want}, by, counts, 3), groupsText(t, []Hits{want}, by, counts, 1); !slices.Equal(got, one) {
+				t.Fatalf("%v by %v: other counts with 3 goroutines", c.node, by)
 			}
 			if by == nil {
 				var n, sum int64
@@ -132,6 +136,12 @@ func groupsText(t *testing.T, hits []Hits, by []Field, calls []Call, workers int
 	if err != nil {
 		t.Fatal(err)
 	}
+	different := make([][]int64, len(calls))
+	for i, c := range calls {
+		if c.Op == Distinct {
+			different[i] = g.CountDifferent(i)
+		}
+	}
 	for _, id := range g.IDs(nil) {
 		line := []byte{}
 		for i, f := range by {
@@ -154,7 +164,7 @@ func groupsText(t *testing.T, hits []Hits, by []Field, calls []Call, workers int
 			case Count:
 				line = fmt.Appendf(line, " %d", g.N(i, id))
 			case Distinct:
-				line = fmt.Appendf(line, " %d", g.CountDifferent(i)[id])
+				line = fmt.Appendf(line, " %d", different[i][id])
 			}
 		}
 		out = append(out, string(line))
@@ -191,7 +201,7 @@ func TestDivide(t *testing.T) {
 					if len(parts) != workers {
 						t.Fatalf("%d parts", len(parts))
 					}
-					var all []Hits
+					var all []piece
 					for i, p := range parts {
 						n := 0
 						for _, h := range p {
@@ -207,14 +217,15 @@ func TestDivide(t *testing.T) {
 					}
 					for _, h := range hits {
 						sum, blocks := make([]uint64, len(h.Set)), make([]int, len(h.Set))
-						for left, piece := h.Count, 0; left > 0; all, piece = all[1:], piece+1 {
+						for left, nr := h.Count, 0; left > 0; all, nr = all[1:], nr+1 {
 							left -= all[0].Count
 							for i, w := range all[0].Set {
+								i += all[0].from >> 6
 								if sum[i]&w != 0 {
 									t.Fatal("a document is in two parts")
 								}
 								if sum[i] |= w; w != 0 {
-									blocks[i/(blockDocs/64)] |= 1 << piece
+									blocks[i/(blockDocs/64)] |= 1 << nr
 								}
 							}
 						}

@@ -435,17 +435,18 @@ func (k *Keys) GatherOrdinals(docs []uint32, out []int64) {
 	}
 }
 
-// Histogram counts the documents of a set of so many, of a field without arrays, by
-// their ordinals.
-func (k *Keys) Histogram(set []uint64, docs int, counts []int64) {
+// Histogram counts the documents of a set of so many, which begins with document from, a
+// multiple of BlockDocs, by their ordinals. Of a field without arrays.
+func (k *Keys) Histogram(set []uint64, from, docs int, counts []int64) {
 	if k.empty {
 		return
 	}
 	if len(k.dense) == k.values.n && k.values.n*len(set) <= docs*sweepFactor {
 		for o := range counts { // each class is one value
 			n := 0
-			for i, w := range k.denseBits(o) {
-				n += bits.OnesCount64(w & set[i])
+			all := k.denseBits(o)[from>>6:]
+			for i, w := range set {
+				n += bits.OnesCount64(w & all[i])
 			}
 			counts[o] += int64(n)
 		}
@@ -453,11 +454,11 @@ func (k *Keys) Histogram(set []uint64, docs int, counts []int64) {
 	}
 	if k.nulls != nil {
 		set = slices.Clone(set)
-		for i, w := range k.nulls {
-			set[i] &^= w
+		for i := range set {
+			set[i] &^= k.nulls[from>>6+i]
 		}
 	}
-	k.ords.histogram(set, 0, counts)
+	k.ords.histogram(set, from, 0, counts)
 }
 
 // sweepFactor is how many words of bitsets are counted in the time that the ordinal

@@ -223,14 +223,15 @@ func (p *packed) differences(b, n int) (width uintptr, d unsafe.Pointer) {
 	return width, unsafe.Pointer(unsafe.SliceData(data))
 }
 
-// histogram adds one for each place of a set to the number of its value less base.
-func (p *packed) histogram(set []uint64, base int64, counts []int64) {
+// histogram adds one for each place of a set, which begins with place start, a multiple of
+// blockLen, to the number of its value less base.
+func (p *packed) histogram(set []uint64, start int, base int64, counts []int64) {
 	div := p.div
-	for b := 0; b*blockLen < p.n; b++ {
+	for b := start / blockLen; b*blockLen < min(p.n, start+len(set)*64); b++ {
 		n := min(blockLen, p.n-b*blockLen)
 		width, d := p.differences(b, n)
 		least, mask := uint64(p.minmx[2*b])-uint64(base), widthMask[width]
-		words := set[b*blockLen/64:][:BitWords(n)]
+		words := set[(b*blockLen-start)/64:][:BitWords(n)]
 		if width == 0 {
 			if n := countBits(words); n > 0 {
 				counts[least] += int64(n)

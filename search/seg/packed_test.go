@@ -77,7 +77,7 @@ func check(t *testing.T, v []int64, r *rand.Rand) {
 				want[x-lo]++
 			}
 		}
-		if p.histogram(set, lo, counts); !slices.Equal(counts, want) {
+		if p.histogram(set, 0, lo, counts); !slices.Equal(counts, want) {
 			t.Fatalf("%d values of %d bytes: wrong counts", len(v), p.where[0]&15)
 		}
 	}
@@ -146,7 +146,7 @@ func BenchmarkSome(b *testing.B) {
 					p.gather(at[i:i+n], out[:n])
 				}
 			},
-			"histogram": func() { p.histogram(set, 0, counts) },
+			"histogram": func() { p.histogram(set, 0, 0, counts) },
 		} {
 			b.Run(string(rune('0'+width))+"/"+name, func(b *testing.B) {
 				for b.Loop() {

@@ -137,11 +137,12 @@ func (w *Words) Gather(docs []uint32, out []int64) {
 	w.vals.gather(docs, out)
 }
 
-// Histogram adds one for each document of a set, of a field without arrays, to the
-// number of its value less base. Each has a value.
-func (w *Words) Histogram(set []uint64, base int64, counts []int64) {
+// Histogram adds one for each document of a set, which begins with document from, a
+// multiple of BlockDocs, to the number of its value less base. Each has a value. Of a field
+// without arrays.
+func (w *Words) Histogram(set []uint64, from int, base int64, counts []int64) {
 	if !w.empty {
-		w.vals.histogram(set, base, counts)
+		w.vals.histogram(set, from, base, counts)
 	}
 }
 
